@@ -16,6 +16,14 @@ enum class LrSchedule { constant, linear, cosine, wsd };
 template <>
 inline constexpr auto kWords<LrSchedule> = std::to_array<std::string_view>({"constant", "linear", "cosine", "wsd"});
 
+// What a run does about a step that is not finite, and about one that stands out (WatchSettings).
+enum class NotFiniteAction { skip, stop };
+template <>
+inline constexpr auto kWords<NotFiniteAction> = std::to_array<std::string_view>({"skip", "stop"});
+enum class SpikeAction { ignore, warn, skip, stop };
+template <>
+inline constexpr auto kWords<SpikeAction> = std::to_array<std::string_view>({"ignore", "warn", "skip", "stop"});
+
 // Which part of the data a training sample is.
 //   random  a window at a random place of a source that is drawn by weight, by seed, step and place in the batch
 //   epochs  each window of a source once before any comes again, in an order by seed and epoch; sources by the largest
@@ -55,6 +63,15 @@ struct CheckpointSettings {
     bool from_last_good = false; // where `load` is damaged: from the newest older one that is whole
 };
 
+// The rule by which a run looks at its loss and gradient norm; it says at the start what it will do. `skip` leaves the
+// step's update out, `stop` ends the run before it.
+struct WatchSettings {
+    NotFiniteAction not_finite = NotFiniteAction::skip;
+    SpikeAction spike = SpikeAction::warn;
+    double sigma = 6; // standard deviations above the mean of the last `window` steps that make a spike
+    int window = 100;
+};
+
 inline constexpr int kDefaultSteps = 100;
 
 struct RunSettings {
@@ -72,6 +89,7 @@ struct RunSettings {
     double routing_bias_rate = 1e-3; // a step of the routing biases
     EvalSettings eval;
     CheckpointSettings checkpoint;
+    WatchSettings watch;
     int log_every = 1;
     std::optional<int> read_at; // the step whose figures are the headline; empty = median after warm-up
     bool deterministic = false;

@@ -38,6 +38,8 @@ struct Family {
     // Hugging Face's files keep its linear layers input first, and the fused projection as all queries, all keys, all
     // values.
     bool input_first = false;
+    // The class of Hugging Face's transformers that loads its checkpoints; only of families that the trainer runs.
+    std::string_view architecture{};
     // They keep the experts of a layer in one tensor of each kind, input first: [experts, in, out], gates and ups in
     // turns in one of them, and their biases as [experts, out].
     bool experts_together = false;

@@ -46,6 +46,7 @@ void gemma3_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 }
 } // namespace
 
-const Family kGemma3{"gemma3_text", read_gemma3, write_gemma3, gemma3_layer, kLlamaNames, true, true};
+const Family kGemma3{
+    "gemma3_text", read_gemma3, write_gemma3, gemma3_layer, kLlamaNames, true, true, false, "Gemma3ForCausalLM"};
 
 } // namespace fourfold

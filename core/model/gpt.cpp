@@ -168,19 +168,19 @@ const Family kGpt2{"gpt2", read_gpt2, write_gpt2, gpt_layer<kGpt2Layer>,
         .position_embedding = "transformer.wpe",
         .final_norm = "transformer.ln_f",
         .head = "lm_head"},
-    true, true, true};
+    true, true, true, "GPT2LMHeadModel"};
 const Family kGptNeox{"gpt_neox", read_gpt_neox, write_gpt_neox, gpt_layer<kGptNeoxLayer>,
     {.layers = "gpt_neox.layers.",
         .embedding = "gpt_neox.embed_in",
         .final_norm = "gpt_neox.final_layer_norm",
         .head = "embed_out"},
-    false, true};
+    false, true, false, "GPTNeoXForCausalLM"};
 const Family kBloom{"bloom", read_bloom, write_bloom, gpt_layer<kBloomLayer>,
     {.layers = "transformer.h.",
         .embedding = "transformer.word_embeddings",
         .embedding_norm = "transformer.word_embeddings_layernorm",
         .final_norm = "transformer.ln_f",
         .head = "lm_head"},
-    true, true};
+    true, true, false, "BloomForCausalLM"};
 
 } // namespace fourfold

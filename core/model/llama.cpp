@@ -38,8 +38,9 @@ void llama_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 } // namespace
 
 // Mistral's sliding window changes neither parameters nor the FLOPs of sequences inside it; it is not modelled.
-const Family kLlama{"llama", read_llama, write_llama, llama_layer, kLlamaNames, false, true};
-const Family kMistral{"mistral", read_llama, write_llama, llama_layer, kLlamaNames, false, true};
-const Family kQwen2{"qwen2", read_qwen2, write_llama, llama_layer, kLlamaNames, false, true};
+const Family kLlama{"llama", read_llama, write_llama, llama_layer, kLlamaNames, false, true, false, "LlamaForCausalLM"};
+const Family kMistral{
+    "mistral", read_llama, write_llama, llama_layer, kLlamaNames, false, true, false, "MistralForCausalLM"};
+const Family kQwen2{"qwen2", read_qwen2, write_llama, llama_layer, kLlamaNames, false, true, false, "Qwen2ForCausalLM"};
 
 } // namespace fourfold

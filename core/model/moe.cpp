@@ -134,7 +134,9 @@ void deepseek_layer(Rows& rows, const ModelShape& m, bool experts)
 }
 } // namespace
 
-const Family kMixtral{"mixtral", read_mixtral, write_mixtral, mixtral_layer, kLlamaNames, false, true};
-const Family kDeepseekV3{"deepseek_v3", read_deepseek, write_deepseek, deepseek_layer, kLlamaNames, false, true};
+const Family kMixtral{
+    "mixtral", read_mixtral, write_mixtral, mixtral_layer, kLlamaNames, false, true, false, "MixtralForCausalLM"};
+const Family kDeepseekV3{"deepseek_v3", read_deepseek, write_deepseek, deepseek_layer, kLlamaNames, false, true, false,
+    "DeepseekV3ForCausalLM"};
 
 } // namespace fourfold

@@ -62,7 +62,8 @@ void qwen3_layer(Rows& rows, const ModelShape& m, bool experts)
 }
 } // namespace
 
-const Family kQwen3{"qwen3", read_qwen3, write_qwen3, qwen3_layer, kLlamaNames, false, true};
-const Family kQwen3Moe{"qwen3_moe", read_qwen3_moe, write_qwen3_moe, qwen3_layer, kLlamaNames, false, true};
+const Family kQwen3{"qwen3", read_qwen3, write_qwen3, qwen3_layer, kLlamaNames, false, true, false, "Qwen3ForCausalLM"};
+const Family kQwen3Moe{
+    "qwen3_moe", read_qwen3_moe, write_qwen3_moe, qwen3_layer, kLlamaNames, false, true, false, "Qwen3MoeForCausalLM"};
 
 } // namespace fourfold

@@ -8,7 +8,7 @@
 #include "core/dataset/appended_file.h"
 #include "core/dataset/token_index.h"
 #include "core/pack/journal.h"
-#include "core/tokenizer/tokenizer.h"
+#include "core/tokenizer/end_token.h"
 
 #include <array>
 #include <chrono>
@@ -17,28 +17,6 @@ namespace fourfold {
 
 namespace {
 namespace fs = std::filesystem;
-
-// `eos_token` of the configuration beside the tokenizer, or the first usual name that the vocabulary has.
-Expected<std::string> usual_end_token(const fs::path& tokenizer_file, const Tokenizer& tokenizer)
-{
-    const fs::path config = tokenizer_file.parent_path() / "tokenizer_config.json";
-    std::error_code error;
-    if (fs::exists(config, error)) {
-        FOURFOLD_TRY(const Json json, read_json_file(config));
-        const Json token = json.is_object() ? json.value("eos_token", Json()) : Json();
-        if (token.is_string())
-            return token.get<std::string>();
-        if (token.is_object() && token.contains("content") && token["content"].is_string())
-            return token["content"].get<std::string>();
-    }
-    constexpr std::array kUsual{
-        "<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>", "<\uff5cend\u2581of\u2581sentence\uff5c>"};
-    for (const char* const name : kUsual)
-        if (tokenizer.id_of(name))
-            return std::string(name);
-    return Problem{ProblemCode::bad_input, "does not say which token ends a text",
-        "name one with --eos, or --eos '' for none", tokenizer_file.string()};
-}
 
 // What goes around every document.
 struct Ends {
@@ -53,7 +31,11 @@ struct Ends {
         if (request.end_token) {
             name = *request.end_token;
         } else {
-            FOURFOLD_TRY(name, usual_end_token(request.tokenizer, tokenizer));
+            FOURFOLD_TRY(const auto usual, usual_end_token(request.tokenizer, tokenizer));
+            if (!usual)
+                return Problem{ProblemCode::bad_input, "does not say which token ends a text",
+                    "name one with --eos, or --eos '' for none", request.tokenizer.string()};
+            name = *usual;
         }
         if (name.empty())
             return ends;

@@ -330,6 +330,17 @@ std::vector<PlanKey> run()
         unless_default(bound(FOURFOLD_MEMBER(run.checkpoint.from_last_good),
             "Where the checkpoint to load is damaged or incomplete: go on from the newest older one beside it that is "
             "whole.")),
+        key("run.watch", FieldType::object, "What a run does about losses and gradient norms that stand out."),
+        unless_default(bound(FOURFOLD_MEMBER(run.watch.not_finite),
+            "Where the loss or the gradient norm is not finite: leave the update out, or end the run before it.")),
+        unless_default(bound(FOURFOLD_MEMBER(run.watch.spike),
+            "Where the loss or the gradient norm stands out: warn, leave the update out, or end the run before it.")),
+        unless_default(bound(FOURFOLD_MEMBER(run.watch.sigma),
+            "Standing out: so many standard deviations above the mean of the window (of the gradient norm's "
+            "logarithm), and a hundredth.",
+            {0, 1e6, true})),
+        unless_default(
+            bound(FOURFOLD_MEMBER(run.watch.window), "Steps before this one that it is compared with.", {20, 1e6})),
         bound(FOURFOLD_MEMBER(run.log_every), "Steps.", kSteps),
         bound(FOURFOLD_MEMBER(run.read_at),
             "The step whose figures are the headline; default the median after the warm-up.", kSteps),

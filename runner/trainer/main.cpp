@@ -2,8 +2,10 @@
 // fourfold-trainer --plan PLAN.json --run-dir DIR: one rank of a training job.
 // fourfold-trainer --rehearse PLAN.json [--timeline]: all ranks of one, without values (rehearsal/rehearse.h): lines of
 // JSON, how far it came and last what it found.
+// fourfold-trainer --export | --score | --generate: a checkpoint as a model folder, looked at (inference/tools.h).
 // Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
 #include "core/base/standard_streams.h"
+#include "runner/trainer/inference/tools.h"
 #include "runner/trainer/metrics/stack_dump.h"
 #include "runner/trainer/rehearsal/rehearse.h"
 #include "runner/trainer/start_up.h"
@@ -106,6 +108,7 @@ int main(int argc, char** argv)
     begin_program();
     if (argc == 2 && (std::string(argv[1]) == "--help" || std::string(argv[1]) == "-h")) {
         std::fputs(kUsage, stdout);
+        std::fputs(trainer::kToolUsage, stdout);
         return status_after_output(0, "fourfold-trainer");
     }
     const bool timeline = argc == 4 && std::string(argv[3]) == "--timeline";
@@ -116,6 +119,8 @@ int main(int argc, char** argv)
             return 1;
         return status_after_output(rehearse_plan(argv[2], timeline), "fourfold-trainer");
     }
+    if (argc > 1 && trainer::is_tool(argv[1]))
+        return status_after_output(trainer::run_tool({argv + 1, argv + argc}), "fourfold-trainer");
     std::signal(SIGTERM, on_terminate);
     std::set_terminate(on_uncaught);
 

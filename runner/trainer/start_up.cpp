@@ -5,6 +5,7 @@
 #include "core/plan/trainable.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/metrics/host_facts.h"
+#include "runner/trainer/metrics/loss_rule.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
@@ -163,6 +164,7 @@ Json start_event(
                 {"gloo", device.backend == "gloo" ? Json("in LibTorch " TORCH_VERSION) : Json(nullptr)},
                 {"kernel", kernel_release()}}},
         {"hardware", hardware}, {"environment", plan.run.environment}, {"steps", total_steps(plan.training, plan.run)},
+        {"watch", LossRule(plan.run.watch, plan.training.precision == Precision::fp16).promises()},
         {"global_batch", plan.training.global_batch}, {"seq_len", plan.training.seq_len}};
 }
 

@@ -11,6 +11,7 @@
 #include "runner/trainer/failure.h"
 #include "runner/trainer/measure/measure.h"
 #include "runner/trainer/metrics/host_facts.h"
+#include "runner/trainer/metrics/loss_rule.h"
 #include "runner/trainer/metrics/throughput.h"
 #include "runner/trainer/pipeline_parallel/collect_spans.h"
 #include "runner/trainer/pipeline_parallel/message_plan.h"
@@ -27,6 +28,7 @@
 #include <cmath>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 namespace fourfold::trainer {
 
@@ -91,6 +93,7 @@ public:
         , trainer_(trainer)
         , events_(events)
         , saver_(saver)
+        , rule_(plan.run.watch, plan.training.precision == Precision::fp16)
     {
     }
 
@@ -113,10 +116,12 @@ private:
                 begin_trace(trace);
             StepTrace* const spans = trace ? &*trace : nullptr;
             FOURFOLD_TRY(StepOutcome outcome, trainer_.accumulate_gradients(step, stop_wanted, spans));
-            trainer_.update(step, outcome, spans);
+            FOURFOLD_TRY(const bool usable, look_at(step, outcome));
+            if (usable)
+                trainer_.update(step, outcome, spans);
+            skipped_ += outcome.applied ? 0 : 1;
             ++interval_.steps;
             interval_.data_time_s += outcome.data_time_s;
-            FOURFOLD_CHECK(count_unusable(step, outcome));
             if (trace)
                 FOURFOLD_CHECK(report_trace(step, *trace));
             const bool last = step + 1 == total;
@@ -132,19 +137,39 @@ private:
         return false;
     }
 
-    Expected<void> count_unusable(int step, const StepOutcome& outcome)
+    // Whether the step's update may be made; a Problem where the run ends instead. The same on all ranks.
+    Expected<bool> look_at(int step, const StepOutcome& outcome)
     {
-        if (outcome.applied)
+        if (outcome.overflow) {
+            FOURFOLD_CHECK(warn_of(step, !std::exchange(overflowed_, true),
+                {{"message",
+                    "the gradients were beyond fp16: the update was left out and the loss scale halved, as it will be "
+                    "again"}}));
+            return false;
+        }
+        const auto found = rule_.look(outcome.loss, outcome.grad_norm);
+        if (!found)
+            return true;
+        const bool spike = found->limit.has_value();
+        unusable_ += spike ? 0 : 1;
+        const Json rule{{"of", found->of}, {"action", to_text(found->action)}, {"value", number_or_null(found->value)},
+            {"mean", number_or_null(found->mean)}, {"limit", number_or_null(found->limit)}};
+        // What is not finite seldom comes once.
+        FOURFOLD_CHECK(warn_of(step, spike || unusable_ == 1 || found->action == SpikeAction::stop,
+            {{"message", found->message}, {"watch", rule}}));
+        if (found->action != SpikeAction::stop)
+            return found->action == SpikeAction::warn;
+        if (saver_) // one that is under way is worth keeping
+            FOURFOLD_CHECK(saver_->finish());
+        return Problem{ProblemCode::failed, "step " + std::to_string(step + 1) + ": " + found->message, "", ""};
+    }
+
+    Expected<void> warn_of(int step, bool worth_it, Json fields)
+    {
+        if (mesh_[GroupKind::world].rank() != 0 || !worth_it)
             return {};
-        ++skipped_;
-        const bool first = outcome.overflow ? skipped_ - unusable_ == 1 : ++unusable_ == 1;
-        if (mesh_[GroupKind::world].rank() != 0 || !first)
-            return {};
-        const char* const message = outcome.overflow
-            ? "the gradients were beyond fp16: the update was left out and the loss scale halved, as it will be again"
-            : "the loss or the gradient norm is not finite: the update was left out (lower run.lr or set "
-              "run.clip_norm)";
-        return events_.write("warning", {{"step", step + 1}, {"message", message}});
+        fields["step"] = step + 1;
+        return events_.write("warning", fields);
     }
 
     // `step` counts finished steps, from 1. With log_every n the times are means over n steps.
@@ -249,7 +274,9 @@ private:
     EventWriter& events_;
     CheckpointSaver* saver_;
     Interval interval_;
-    int skipped_ = 0, unusable_ = 0; // updates left out, and those of them that no smaller loss scale helps
+    LossRule rule_;
+    int skipped_ = 0, unusable_ = 0; // updates left out; steps with what is not finite and no matter of the loss scale
+    bool overflowed_ = false;
 };
 
 // What connects this rank to the others. It lasts until the process ends: where it closes while a failure is not told

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <thread>
 
 namespace fourfold::test {
@@ -80,6 +81,41 @@ TEST_F(Run, JsonIsEveryEventAndTheResult)
     ASSERT_EQ(again.size(), lines.size());
     for (std::size_t i = 0; i + 1 < lines.size(); ++i)
         EXPECT_EQ(Json::parse(again[i]), lines[i]);
+}
+
+// What is written while a run goes on, what `attach` writes and what is exported from the history are the same bytes.
+TEST_F(Run, DashboardsOfARunAreThoseOfItsRecord)
+{
+    const auto files = [&](const char* name) {
+        std::map<std::string, std::string> all;
+        for (const auto& entry : fs::recursive_directory_iterator(folder() / name))
+            if (entry.is_regular_file()) {
+                std::ifstream in(entry.path(), std::ios::binary);
+                all[fs::relative(entry.path(), folder() / name)] = {std::istreambuf_iterator<char>(in), {}};
+            }
+        return all;
+    };
+    const auto at = [&](const char* name) { return (folder() / name).string(); };
+    const Output output
+        = fourfold({"run", tiny_plan({{"FAKE_STEPS", "12"}}), "--tensorboard", at("live"), "--wandb", at("live")});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.err, HasSubstr("wrote " + at("live")));
+    const auto live = files("live");
+    ASSERT_EQ(live.size(), 2u);
+    for (const auto& [name, bytes] : live)
+        EXPECT_THAT(bytes, HasSubstr("train/loss")) << name;
+    EXPECT_EQ(
+        fourfold({"history", "export", "last", "--tensorboard", at("stored"), "--wandb", at("stored")}).status, 0);
+    EXPECT_EQ(files("stored"), live);
+    EXPECT_EQ(fourfold({"attach", "last", "--tensorboard", at("attached"), "--wandb", at("attached")}).status, 0);
+    EXPECT_EQ(files("attached"), live);
+
+    // A folder that cannot be made stops an export, not a run.
+    std::ofstream(folder() / "file") << "x";
+    expect_problem(fourfold({"history", "export", "last", "--tensorboard", at("file")}), 1, at("file"));
+    const Output blocked = fourfold({"run", tiny_plan(), "--tensorboard", at("file")});
+    EXPECT_EQ(blocked.status, 0) << blocked.err;
+    EXPECT_THAT(blocked.err, HasSubstr("the run goes on without its dashboards"));
 }
 
 // The run is stored and ends well; that nobody could be told of it is an exit status of its own.

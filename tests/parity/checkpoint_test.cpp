@@ -5,6 +5,7 @@
 #include "runner/trainer/checkpoint/stored_layout.h"
 #include "tests/parity/cases.h"
 #include "tests/parity/compare.h"
+#include "tests/parity/python.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/trained.h"
@@ -338,32 +339,12 @@ TEST(CheckpointProblems, NameWhatDoesNotFit)
     EXPECT_THAT(problem({"run.checkpoint.every=1", "run.checkpoint.path=\"/proc/none\""}), HasSubstr("/proc/none"));
 }
 
-// A Python whose version is that of the pinned wheel, with PyTorch and what packaging/test.sh fetched for it in its
-// path; empty where this computer has none.
-std::string python_of_libtorch()
-{
-    const std::string path
-        = fs::path(FOURFOLD_LIBTORCH).parent_path().string() + ":" FOURFOLD_BIN_DIR "/../tests/wheels";
-    std::string found;
-    for (const char* name : {"python3.11", "python3", "/usr/bin/python3"}) {
-        const std::string python = "PYTHONPATH='" + path + "' " + name + " -W ignore ";
-        const auto runs = [&python](const char* code) {
-            return std::system((python + "-c '" + code + "' >/dev/null 2>&1").c_str()) == 0;
-        };
-        if (runs("import torch"))
-            return python;
-        if (runs("import sys; sys.exit(sys.version_info[:2] != (3, 11))"))
-            found = python; // the test will fail and say what is missing
-    }
-    return found;
-}
-
 // The same weights in PyTorch: loss and all gradients.
 class AgainstPyTorch : public ::testing::TestWithParam<std::pair<const char*, std::vector<std::string>>> { };
 
 TEST_P(AgainstPyTorch, LossAndGradientsAgree)
 {
-    const std::string python = python_of_libtorch();
+    const std::string python = python_with("torch");
     if (python.empty())
         GTEST_SKIP() << "there is no Python 3.11, the only one for which LibTorch's wheel has PyTorch";
     const TemporaryFolder folder;

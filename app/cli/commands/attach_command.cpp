@@ -13,6 +13,7 @@ namespace {
 
 struct AttachOptions {
     RunPlace place;
+    DashboardOptions dashboards;
     bool json = false, accept_new_hosts = false, dry_run = false, all_events = false;
 };
 
@@ -36,12 +37,14 @@ Expected<int> attach_to(const AttachOptions& options)
         const auto preview = options.place.preview();
         return preview ? show(*preview, options.json) : fail(preview.error());
     }
-    RunProgress progress(options.json, options.accept_new_hosts);
+    RunProgress progress(options.json, options.accept_new_hosts, options.dashboards);
     const StopSignals signals("detaching; the run goes on");
     FOURFOLD_TRY(const auto run, options.place.find(progress, signals.token()));
     if (options.json)
         print_stored(run, progress);
+    progress.show_stored(run);
     const auto result = attach(run, progress, signals.token(), {}, options.all_events);
+    progress.finish_dashboards();
     return result ? finish(*result, {}, options.json) : fail(result.error());
 }
 
@@ -59,6 +62,7 @@ void add_attach(Cli& cli)
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--all-events", options->all_events,
         "store all of its events, also those that the target's events_gib left on the nodes");
+    options->dashboards.add_to(*command);
     add_accept_new_hosts(*command, options->accept_new_hosts);
     command->callback([&cli, options] { cli.chosen = [options] { return attach_to(*options); }; });
 }

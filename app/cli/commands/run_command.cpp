@@ -19,6 +19,7 @@ struct RunOptions {
     int restarts = 0;
     bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false, no_rehearse = false;
     SweepOptions sweep;
+    DashboardOptions dashboards;
 };
 
 int show_preview(const RunRequest& request, bool json)
@@ -62,11 +63,12 @@ Expected<int> run(const RunOptions& options)
     if (options.dry_run)
         return show_preview(request, options.json);
 
-    RunProgress progress(options.json, options.accept_new_hosts);
+    RunProgress progress(options.json, options.accept_new_hosts, options.dashboards);
     Expected<RunResult> result = [&] {
         const StopSignals signals("stopping the run on every node");
         return launch(request, progress, signals.token());
     }();
+    progress.finish_dashboards();
     if (result)
         return finish(*result, request.history_file, options.json);
     const int status = fail(result.error());
@@ -106,6 +108,7 @@ void add_run(Cli& cli)
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--dry-run", options->dry_run,
         "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
+    options->dashboards.add_to(*command);
     add_accept_new_hosts(*command, options->accept_new_hosts);
     auto* layouts
         = command

@@ -16,6 +16,7 @@ struct HistoryOptions {
     std::vector<std::string> add_tags, remove_tags;
     std::string file, output, run, note, filter;
     PlanOptions plan; // of a log that is imported
+    DashboardOptions dashboards;
     int limit = 50;
     bool all = false, deleted = false;
 };
@@ -157,12 +158,16 @@ void add_history(Cli& cli)
         const auto options = std::make_shared<HistoryOptions>();
         options->format.name = "json";
         auto* out = add(cli, *command, "export", "Runs as JSON that `import` reads, or as a table", options,
-            [](const HistoryOptions& o, TableFormat format) { return export_runs(format, o.ids, o.output); });
+            [](const HistoryOptions& o, TableFormat format) {
+                return o.dashboards.any() ? export_to_dashboards(o.dashboards, o.ids)
+                                          : export_runs(format, o.ids, o.output);
+            });
         out->add_option("RUN", options->ids, "ids; every run when left out")
             ->expected(0, std::numeric_limits<int>::max());
         out->add_option("-o,--output", options->output, "write to this file instead of standard output")
             ->check(a_name())
             ->type_name("FILE");
+        options->dashboards.add_to(*out);
     }
     {
         const auto options = std::make_shared<HistoryOptions>();

@@ -53,6 +53,22 @@ Expected<int> export_runs(TableFormat format, const std::vector<std::string>& id
     return written ? kDone : fail(written.error());
 }
 
+Expected<int> export_to_dashboards(const DashboardOptions& options, std::vector<std::string> ids)
+{
+    if (ids.empty()) {
+        FOURFOLD_TRY(const auto store, open_history_with_runs());
+        FOURFOLD_TRY(const auto runs, store.list(std::numeric_limits<int>::max()));
+        for (const RunSummary& run : runs)
+            ids.push_back(run.id);
+    }
+    Dashboards dashboards(options);
+    for (const std::string& id : ids) {
+        FOURFOLD_CHECK(dashboards.begin(id));
+        FOURFOLD_CHECK(dashboards.finish());
+    }
+    return kDone;
+}
+
 namespace {
 
 // An exported JSON document, a published table, or a log of another trainer.

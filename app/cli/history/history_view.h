@@ -4,6 +4,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/planning/plan_source.h"
+#include "app/cli/runs/dashboards.h"
 #include "core/history/store.h"
 #include "core/report/views/runs_table.h"
 
@@ -33,6 +34,8 @@ Expected<int> list_runs(TableFormat format, int limit, const std::string& filter
 Expected<int> show_run(TableFormat format, const std::string& id);
 Expected<int> compare_runs(TableFormat format, const std::vector<std::string>& ids);
 Expected<int> export_runs(TableFormat format, const std::vector<std::string>& ids, const std::string& output);
+// For the dashboards that are asked for, one at least.
+Expected<int> export_to_dashboards(const DashboardOptions& options, std::vector<std::string> ids);
 // What a person does to runs; `ids` as in HistoryStore::full_id().
 int tag_runs(
     const std::vector<std::string>& ids, const std::vector<std::string>& add, const std::vector<std::string>& remove);

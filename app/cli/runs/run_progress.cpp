@@ -42,10 +42,29 @@ std::string step_line(const Json& event)
 
 } // namespace
 
-RunProgress::RunProgress(bool json, bool accept_new_hosts)
+RunProgress::RunProgress(bool json, bool accept_new_hosts, const DashboardOptions& dashboards)
     : json_(json)
     , accept_new_hosts_(accept_new_hosts)
+    , dashboards_(dashboards)
 {
+}
+
+void RunProgress::heed(const Expected<void>& shown)
+{
+    if (!shown)
+        warn(shown.error().line() + "; the run goes on without its dashboards");
+    dashboards_fail_ = dashboards_fail_ || !shown;
+}
+
+void RunProgress::show_stored(const std::string& run_id)
+{
+    heed(dashboards_.begin(run_id));
+}
+
+void RunProgress::finish_dashboards()
+{
+    if (!dashboards_fail_)
+        heed(dashboards_.finish());
 }
 
 void RunProgress::say(const std::string& text)
@@ -66,6 +85,8 @@ void RunProgress::on_created(const std::string& run_id, const std::filesystem::p
 {
     if (std::exchange(created_, true))
         printed_ = 0; // a restart is a run of its own
+    finish_dashboards();
+    show_stored(run_id);
     say("run " + run_id + " in " + folder.string());
 }
 
@@ -114,6 +135,8 @@ void RunProgress::on_event(const Json& event)
 {
     if (json_ && number_at(event, "seq").value_or(static_cast<double>(printed_)) >= static_cast<double>(printed_))
         std::cout << compact(event) << '\n' << std::flush;
+    if (!dashboards_fail_)
+        heed(dashboards_.add(event));
     const EventKind kind = kind_of(event);
     if (kind == EventKind::step) {
         on_step(event);

@@ -13,6 +13,7 @@
 // With several nodes FOLDER must be on a file system that they share.
 #pragma once
 
+#include "runner/trainer/checkpoint/tensor_source.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/optim/adam.h"
 #include "runner/trainer/optim/loss_scaler.h"
@@ -33,5 +34,10 @@ struct LoadedCheckpoint {
 // Collective.
 Expected<LoadedCheckpoint> load_checkpoint(
     const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer, LossScaler& loss_scaler);
+
+// This rank's part of every tensor of the table, those with `suffix` behind their names, into `buffers` (beside
+// weights.masters()). Call publish() on the weights afterwards.
+Expected<void> read_tensors(const TensorSource& tensors, const ModelShape& model, const Weights& weights,
+    const std::vector<at::Tensor>& buffers, const std::string& suffix);
 
 } // namespace fourfold::trainer

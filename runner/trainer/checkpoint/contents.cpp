@@ -3,7 +3,6 @@
 
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/checkpoint/pieces.h"
-#include "runner/trainer/checkpoint/stored_layout.h"
 
 #include <algorithm>
 
@@ -123,17 +122,9 @@ const TensorFolder::Place* TensorFolder::find(const std::string& name) const
     return nullptr;
 }
 
-Expected<std::vector<double>> TensorFolder::read(
-    const ModelShape& model, const Shard& shard, const std::string& suffix, int64_t begin, int64_t end) const
+Expected<TensorFolder::Place> TensorFolder::place_of(const std::string& name, const StoredLayout& layout) const
 {
-    StoredLayout layout(model, shard);
-    std::string name = layout.name() + suffix;
     const Place* place = find(name);
-    if (const auto together = StoredLayout::among_experts(model, shard); !place && together && suffix.empty()) {
-        layout = *together;
-        name = layout.name();
-        place = find(name);
-    }
     if (!place)
         return Problem{ProblemCode::bad_input, "there is no tensor \"" + name + "\"",
             "give a checkpoint of the plan's model", "run.checkpoint.load " + folder_};
@@ -146,6 +137,27 @@ Expected<std::vector<double>> TensorFolder::read(
     if (tensor.bytes() == 0)
         return Problem{ProblemCode::unsupported,
             "\"" + name + "\" holds " + tensor.dtype + ", expected F64, F32, F16 or BF16", "", place->reader->path()};
+    return *place;
+}
+
+Expected<std::vector<double>> TensorFolder::read_stored(
+    const ModelShape& model, const Shard& shard, int64_t begin, int64_t end) const
+{
+    FOURFOLD_TRY(const Place place, place_of(shard.parameter.name, StoredLayout(model, shard)));
+    std::vector<double> values(std::size_t(end - begin));
+    FOURFOLD_CHECK(place.reader->read(*place.tensor, begin, 1, end - begin, values.data()));
+    return values;
+}
+
+Expected<std::vector<double>> TensorFolder::read(
+    const ModelShape& model, const Shard& shard, const std::string& suffix, int64_t begin, int64_t end) const
+{
+    StoredLayout layout(model, shard);
+    const auto together = suffix.empty() ? StoredLayout::among_experts(model, shard) : std::nullopt;
+    if (together && !find(layout.name()))
+        layout = *together;
+    FOURFOLD_TRY(const Place place, place_of(layout.name() + suffix, layout));
+    const StoredTensor& tensor = *place.tensor;
 
     const bool by_row = shard.parameter.tp_dim == 0, by_column = shard.parameter.tp_dim == 1;
     const int64_t first_row = by_row ? shard.begin : 0, first_column = by_column ? shard.begin : 0;
@@ -153,7 +165,7 @@ Expected<std::vector<double>> TensorFolder::read(
     std::vector<double> values(std::size_t(end - begin), 0);
     for (int64_t at = begin, count = 0; at < end && first_row + at / columns < layout.rows(); at += count) {
         count = std::min(columns - at % columns, end - at);
-        FOURFOLD_CHECK(place->reader->read(tensor, layout.index(first_row + at / columns, first_column + at % columns),
+        FOURFOLD_CHECK(place.reader->read(tensor, layout.index(first_row + at / columns, first_column + at % columns),
             layout.stride(), count, values.data() + (at - begin)));
     }
     return values;

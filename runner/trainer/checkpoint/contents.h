@@ -3,6 +3,7 @@
 // against its checksums. Files that nothing names are not looked at.
 #pragma once
 
+#include "runner/trainer/checkpoint/stored_layout.h"
 #include "runner/trainer/checkpoint/tensor_source.h"
 
 #include <memory>
@@ -20,6 +21,9 @@ public:
 
     [[nodiscard]] Expected<std::vector<double>> read(const ModelShape& model, const Shard& shard,
         const std::string& suffix, int64_t begin, int64_t end) const override;
+    // The elements [begin, end) of a whole tensor, row-major as Hugging Face has it; else as read().
+    [[nodiscard]] Expected<std::vector<double>> read_stored(
+        const ModelShape& model, const Shard& shard, int64_t begin, int64_t end) const;
 
 private:
     struct Place {
@@ -27,6 +31,8 @@ private:
         const StoredTensor* tensor = nullptr;
     };
     [[nodiscard]] const Place* find(const std::string& name) const;
+    // Of a tensor that has the shape of `layout`.
+    [[nodiscard]] Expected<Place> place_of(const std::string& name, const StoredLayout& layout) const;
 
     std::string folder_;
     std::map<std::string, Place> by_name_;

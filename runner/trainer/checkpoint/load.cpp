@@ -60,8 +60,9 @@ private:
     std::optional<Problem> problem_;
 };
 
-// Only what is this rank's.
-Expected<void> read_all(const TensorSource& tensors, const ModelShape& model, const Weights& weights,
+} // namespace
+
+Expected<void> read_tensors(const TensorSource& tensors, const ModelShape& model, const Weights& weights,
     const std::vector<at::Tensor>& buffers, const std::string& suffix)
 {
     for (std::size_t b = 0; b < buffers.size(); ++b)
@@ -75,6 +76,7 @@ Expected<void> read_all(const TensorSource& tensors, const ModelShape& model, co
     return {};
 }
 
+namespace {
 // Shapes do not tell all: fewer layers, a tied head or no biases would take a part of the checkpoint, and leave the
 // rest without a word. What only changes how the same weights are used is told.
 Expected<void> compare_models(const fs::path& folder, const ModelShape& model, std::vector<std::string>& notes)
@@ -136,12 +138,12 @@ Expected<LoadedCheckpoint> load_checkpoint(
     if (!contents.checked)
         loaded.notes.push_back(
             chosen.folder().string() + " was written without checksums: whether it is damaged was not checked");
-    FOURFOLD_CHECK(read_all(contents.model, plan.model, weights, weights.masters(), ""));
+    FOURFOLD_CHECK(read_tensors(contents.model, plan.model, weights, weights.masters(), ""));
     FOURFOLD_CHECK(compare_models(chosen.folder(), plan.model, loaded.notes));
     if (!contents.states)
         return loaded;
-    FOURFOLD_CHECK(read_all(*contents.states, plan.model, weights, optimizer.first_moment(), kFirstMoment));
-    FOURFOLD_CHECK(read_all(*contents.states, plan.model, weights, optimizer.second_moment(), kSecondMoment));
+    FOURFOLD_CHECK(read_tensors(*contents.states, plan.model, weights, optimizer.first_moment(), kFirstMoment));
+    FOURFOLD_CHECK(read_tensors(*contents.states, plan.model, weights, optimizer.second_moment(), kSecondMoment));
     optimizer.set_updates(contents.updates);
     if (contents.loss_scale > 0)
         loss_scaler.restore({contents.loss_scale, contents.loss_scale_steps});

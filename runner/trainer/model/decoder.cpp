@@ -155,13 +155,17 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
     return x;
 }
 
+at::Tensor Decoder::logits(const at::Tensor& x) const
+{
+    units_.enter(ParameterUnits::kRear);
+    return settings_.head_products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
+}
+
 at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const
 {
-    constexpr int kRear = ParameterUnits::kRear;
     const Communicator& tp = settings_.mesh[GroupKind::tp];
-    units_.enter(kRear);
-    const at::Tensor logits = settings_.head_products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
-    return units_.leave(kRear, vocabulary_cross_entropy(logits, labels, all_count, tp, settings_.shape.vocab));
+    return units_.leave(
+        ParameterUnits::kRear, vocabulary_cross_entropy(logits(x), labels, all_count, tp, settings_.shape.vocab));
 }
 
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,

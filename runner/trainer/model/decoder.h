@@ -24,9 +24,10 @@ public:
         const BlockSettings& settings, const std::vector<int64_t>& positions, int layers_before);
 
     // The chunk's layers. tokens: [seq_len / cp, sequences] int64, for the first chunk; x: [rows, sequences, hidden],
-    // the residual stream of the chunk before, for all others.
-    // `documents`: of the micro-batch.
+    // the residual stream of the chunk before, for all others. `documents`: of the micro-batch.
     [[nodiscard]] at::Tensor forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const;
+    // Of the last chunk, after forward(): [seq_len / cp, sequences, padded vocabulary / tp], this rank's part.
+    [[nodiscard]] at::Tensor logits(const at::Tensor& x) const;
     // Of the last chunk, after forward(): sum over the micro-batch's labels of the cross-entropy in nats. labels:
     // [seq_len / cp, sequences] int64; `all_count`: none is below 0, which says that there is no label.
     [[nodiscard]] at::Tensor loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const;

@@ -6,7 +6,8 @@ usage: oracle.py CORPUS FOLDER LINES SEED
 
 Trains one tokenizer of each kind on CORPUS and on words of many scripts, and writes into FOLDER: lines.txt (LINES lines,
 one JSON string each), and of each kind NAME.json (the tokenizer) and NAME.ids (little-endian 32-bit numbers: of each
-line how many tokens, then the tokens).
+line how many tokens, then the tokens). Of kinds with a decoder also NAME.text: of each line two JSON strings, the text of
+its tokens, and that of its tokens in reverse order, whose bytes are seldom characters.
 """
 import array
 import copy
@@ -193,6 +194,16 @@ def tokenizers_of(texts):
     yield "added", added
 
 
+SPACES = decoders.Replace("\u2581", " ")
+DECODERS = {
+    "gpt2": decoders.ByteLevel(), "llama3": decoders.ByteLevel(), "starcoder": decoders.ByteLevel(),
+    "llama2": decoders.Sequence([SPACES, decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]),
+    "gemma": decoders.Sequence([SPACES, decoders.ByteFallback(), decoders.Fuse()]),
+    "unigram": decoders.Metaspace(), "metaspace-first": decoders.Metaspace(prepend_scheme="first"),
+    "unknown-apart": decoders.Metaspace(prepend_scheme="never"), "clip": decoders.BPEDecoder(suffix="</w>"),
+    "bert": decoders.WordPiece(), "bert-cased": decoders.WordPiece(prefix="##", cleanup=False)}
+
+
 def main():
     corpus_file, folder, count, seed = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     words = pathlib.Path(corpus_file).read_text(encoding="utf-8").split()
@@ -203,14 +214,21 @@ def main():
     with open(folder / "lines.txt", "w", encoding="utf-8") as out:
         out.writelines(json.dumps(line) + "\n" for line in lines)
     for name, tokenizer in tokenizers_of(texts):
+        if name in DECODERS:
+            tokenizer.decoder = DECODERS[name]
         tokenizer.save(str(folder / f"{name}.json"))
-        ids = array.array("I")
+        ids, texts_back = array.array("I"), []
         for encoded in tokenizer.encode_batch(lines, add_special_tokens=False):
             ids.append(len(encoded.ids))
             ids.extend(encoded.ids)
+            if name in DECODERS:
+                texts_back += [tokenizer.decode(encoded.ids, skip_special_tokens=False),
+                               tokenizer.decode(encoded.ids[::-1], skip_special_tokens=False)]
         if sys.byteorder == "big":
             ids.byteswap()
         (folder / f"{name}.ids").write_bytes(ids.tobytes())
+        if name in DECODERS:
+            (folder / f"{name}.text").write_text("".join(json.dumps(text) + "\n" for text in texts_back))
 
 
 main()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Token for token what Hugging Face's own library says: tokenizers of every kind, lines of many scripts (oracle.py).
 #include "core/base/json.h"
+#include "core/tokenizer/text_of_tokens.h"
 #include "core/tokenizer/tokenizer.h"
 
 #include <cstdlib>
@@ -35,9 +36,9 @@ public:
     Oracle& operator=(const Oracle&) = delete;
 
     [[nodiscard]] bool made() const { return made_; }
-    [[nodiscard]] std::vector<std::string> lines() const
+    [[nodiscard]] std::vector<std::string> lines(const std::string& file = "lines.txt") const
     {
-        std::ifstream in(folder_ / "lines.txt");
+        std::ifstream in(folder_ / file);
         std::vector<std::string> lines;
         for (std::string line; std::getline(in, line);)
             lines.push_back(Json::parse(line).get<std::string>());
@@ -69,6 +70,29 @@ private:
     bool made_ = false;
 };
 
+// The way back, of kinds with a decoder; false of the others.
+bool expect_equal_text(
+    const Oracle& oracle, const std::string& name, const std::vector<std::vector<std::uint32_t>>& ids)
+{
+    const auto texts = oracle.lines(name + ".text");
+    if (texts.empty())
+        return false;
+    EXPECT_EQ(texts.size(), 2 * ids.size()) << name;
+    const auto back = TextOfTokens::open(oracle.tokenizer(name));
+    EXPECT_TRUE(back) << name << ": " << back.error().line();
+    int shown = 0;
+    for (std::size_t i = 0; back && i < ids.size(); ++i) {
+        const std::vector<std::uint32_t> reversed(ids[i].rbegin(), ids[i].rend());
+        for (const auto& [text, expected] :
+            {std::pair(back->text(ids[i]), texts[2 * i]), std::pair(back->text(reversed), texts[2 * i + 1])})
+            if (text != expected && ++shown <= 3) {
+                EXPECT_EQ(Json(text).dump(), Json(expected).dump()) << name << ", line " << i;
+            }
+    }
+    EXPECT_EQ(shown, 0) << name << ": texts that differ";
+    return true;
+}
+
 void expect_equal(int lines, int seed)
 {
     const Oracle oracle(lines, seed);
@@ -77,6 +101,7 @@ void expect_equal(int lines, int seed)
     ASSERT_EQ(texts.size(), std::size_t(lines));
     constexpr std::size_t kKinds = 24;
     EXPECT_GE(oracle.names().size(), kKinds);
+    int decoders = 0;
     for (const std::string& name : oracle.names()) {
         const auto tokenizer = Tokenizer::open(oracle.tokenizer(name));
         ASSERT_TRUE(tokenizer) << name << ": " << tokenizer.error().line();
@@ -93,7 +118,9 @@ void expect_equal(int lines, int seed)
             }
         }
         EXPECT_EQ(shown, 0) << name << ": lines that differ";
+        decoders += expect_equal_text(oracle, name, expected);
     }
+    EXPECT_EQ(decoders, 11);
 }
 
 TEST(TokenizerOracle, LinesOfManyScripts)

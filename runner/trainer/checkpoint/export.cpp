@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/checkpoint/export.h"
+
+#include "core/model/family.h"
+#include "core/tokenizer/end_token.h"
+#include "runner/trainer/checkpoint/contents.h"
+#include "runner/trainer/checkpoint/names.h"
+#include "runner/trainer/inference/one_rank_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+namespace fourfold::trainer {
+
+namespace {
+namespace fs = std::filesystem;
+
+// Of an element in its file.
+std::uint32_t bits_of(double value, bool bf16)
+{
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    constexpr std::uint32_t kAlmostHalf = 0x7FFF;
+    return bf16 ? (bits + kAlmostHalf + (bits >> 16 & 1)) >> 16 : bits;
+}
+
+class ModelFiles {
+public:
+    ModelFiles(const ExportRequest& request, const ResolvedPlan& plan, const TensorFolder& tensors, fs::path folder)
+        : request_(request)
+        , model_(plan.model)
+        , tensors_(tensors)
+        , folder_(std::move(folder))
+    {
+        for (Shard& shard : shard_table(plan, {0}, 0, 0))
+            if (!shard.second_copy)
+                deal(std::move(shard));
+    }
+
+    // Under transformers' names: one file, or several with an index.
+    Expected<void> write(Exported& exported) const
+    {
+        Json map = Json::object();
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            const std::string name
+                = files_.size() == 1 ? "model.safetensors" : part_file("model", int(i), int(files_.size()));
+            FOURFOLD_CHECK(write_file(files_[i], name));
+            for (const Tensor& tensor : files_[i]) {
+                map[tensor.stored.name] = name;
+                exported.parameters += tensor.stored.elements();
+                exported.bytes += tensor.stored.bytes();
+            }
+        }
+        if (files_.size() == 1)
+            return {};
+        const Json index{{"metadata", {{"total_size", exported.bytes}}}, {"weight_map", map}};
+        return write_file_atomically(folder_ / index_name("model"), index.dump(2) + "\n");
+    }
+
+private:
+    struct Tensor {
+        Shard shard;
+        StoredTensor stored;
+    };
+
+    void deal(Shard shard)
+    {
+        StoredTensor stored{shard.parameter.name, request_.dtype, StoredLayout(model_, shard).shape()};
+        if (files_.empty() || (filled_ > 0 && filled_ + stored.bytes() > request_.shard_bytes)) {
+            files_.emplace_back();
+            filled_ = 0;
+        }
+        filled_ += stored.bytes();
+        files_.back().push_back({std::move(shard), std::move(stored)});
+    }
+
+    Expected<void> write_file(const std::vector<Tensor>& tensors, const std::string& name) const
+    {
+        std::vector<StoredTensor> stored;
+        for (const Tensor& tensor : tensors)
+            stored.push_back(tensor.stored);
+        FOURFOLD_TRY(const auto writer, SafetensorsWriter::create(folder_ / name, stored, {{"format", "pt"}}));
+        for (const Tensor& tensor : tensors)
+            FOURFOLD_CHECK(copy(tensor, *writer));
+        return writer->finish();
+    }
+
+    Expected<void> copy(const Tensor& tensor, SafetensorsWriter& writer) const
+    {
+        constexpr int64_t kPiece = 1 << 20; // elements
+        const bool bf16 = request_.dtype == "BF16";
+        const int64_t elements = tensor.stored.elements();
+        std::string bytes;
+        for (int64_t at = 0; at < elements; at += kPiece) {
+            FOURFOLD_TRY(
+                const auto values, tensors_.read_stored(model_, tensor.shard, at, std::min(elements, at + kPiece)));
+            bytes.clear();
+            for (const double value : values) {
+                const std::uint32_t bits = bits_of(value, bf16);
+                if (!std::isfinite(std::bit_cast<float>(bf16 ? bits << 16 : bits)))
+                    return Problem{ProblemCode::failed,
+                        "\"" + tensor.stored.name + "\" holds a value that is not finite: the run diverged",
+                        "export an earlier checkpoint", request_.checkpoint.string()};
+                for (int byte = 0; byte < (bf16 ? 2 : 4); ++byte)
+                    bytes += static_cast<char>(bits >> 8 * byte);
+            }
+            FOURFOLD_CHECK(writer.append(bytes.data(), bytes.size()));
+        }
+        return {};
+    }
+
+    const ExportRequest& request_;
+    const ModelShape& model_;
+    const TensorFolder& tensors_;
+    fs::path folder_;
+    std::vector<std::vector<Tensor>> files_;
+    int64_t filled_ = 0; // bytes of the last
+};
+
+// The tokenizer's files go as they are; where tokenizer.json stands alone, transformers needs a word on what it is.
+class TokenizerFiles {
+public:
+    static Expected<TokenizerFiles> find(const ExportRequest& request, const fs::path& checkpoint)
+    {
+        TokenizerFiles found;
+        std::error_code error;
+        const fs::path named = request.tokenizer.empty() ? checkpoint : request.tokenizer;
+        found.file_ = fs::is_directory(named, error) ? named / "tokenizer.json" : named;
+        if (request.tokenizer.empty() && !fs::exists(found.file_, error)) {
+            found.file_.clear();
+            return found;
+        }
+        FOURFOLD_TRY(const auto tokenizer, Tokenizer::open(found.file_));
+        found.vocabulary_ = tokenizer->vocabulary_size();
+        FOURFOLD_TRY(found.end_, usual_end_token(found.file_, *tokenizer));
+        if (found.end_)
+            found.end_id_ = tokenizer->id_of(*found.end_);
+        if (tokenizer->before().size() == 1)
+            found.begin_id_ = tokenizer->before()[0];
+        return found;
+    }
+
+    [[nodiscard]] bool found() const { return !file_.empty(); }
+    [[nodiscard]] std::string where() const { return file_.string(); }
+    [[nodiscard]] int64_t vocabulary() const { return vocabulary_; }
+    // "bos_token_id" and "eos_token_id", as far as they are known.
+    [[nodiscard]] Json ids() const
+    {
+        Json ids = Json::object();
+        if (begin_id_)
+            ids["bos_token_id"] = *begin_id_;
+        if (end_id_)
+            ids["eos_token_id"] = *end_id_;
+        return ids;
+    }
+
+    Expected<void> copy(const fs::path& folder, int64_t positions) const
+    {
+        constexpr std::array kNames{"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+            "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model", "chat_template.jinja"};
+        std::error_code error;
+        fs::copy_file(file_, folder / "tokenizer.json", error);
+        for (const char* const name : kNames)
+            if (const fs::path from = file_.parent_path() / name; !error && fs::is_regular_file(from, error))
+                fs::copy_file(from, folder / name, error);
+        if (error && error != std::errc::no_such_file_or_directory)
+            return Problem{ProblemCode::io, "cannot be copied: " + error.message(), "", file_.string()};
+        if (fs::exists(folder / "tokenizer_config.json", error))
+            return {};
+        Json config{{"tokenizer_class", "PreTrainedTokenizerFast"}, {"model_max_length", positions}};
+        if (end_)
+            config["eos_token"] = *end_;
+        return write_file_atomically(folder / "tokenizer_config.json", config.dump(2) + "\n");
+    }
+
+private:
+    fs::path file_; // empty: there is none
+    int64_t vocabulary_ = 0;
+    std::optional<std::string> end_;
+    std::optional<std::uint32_t> begin_id_, end_id_;
+};
+
+// A model of Hugging Face's keeps its own keys.
+Expected<Json> config_of(const fs::path& folder, const ResolvedPlan& plan, const ExportRequest& request, Json ids)
+{
+    FOURFOLD_TRY(Json config, read_json_file(folder / "config.json"));
+    if (!config.contains("architectures")) {
+        config = config_from_model(plan.model);
+        config.erase("id");
+        config.erase("name");
+        config["architectures"] = {find_family(plan.model.model_type)->architecture};
+        // transformers takes no 256.0 for it.
+        if (const auto scalar = config.find("query_pre_attn_scalar"); scalar != config.end())
+            if (const double value = scalar->get<double>(); value == std::floor(value))
+                *scalar = static_cast<int64_t>(value);
+    }
+    config.erase("dtype");
+    config["torch_dtype"] = request.dtype == "BF16" ? "bfloat16" : "float32";
+    config.update(ids);
+    return config;
+}
+
+Expected<void> check_output(const fs::path& output)
+{
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(output, error))
+        || (fs::is_directory(output, error) && fs::is_empty(output, error)))
+        return {};
+    return Problem{ProblemCode::refused, "exists and is not an empty folder", "name another --output", output.string()};
+}
+} // namespace
+
+Expected<Exported> export_model(const ExportRequest& request)
+{
+    FOURFOLD_CHECK(check_output(request.output));
+    const fs::path folder = checkpoint_folder(request.checkpoint);
+    FOURFOLD_TRY(const CheckpointContents contents, CheckpointContents::open(folder));
+    FOURFOLD_TRY(const ResolvedPlan plan, one_rank_plan(folder));
+    if (find_family(plan.model.model_type)->experts_together)
+        return Problem{ProblemCode::unsupported,
+            "the files of \"" + plan.model.model_type + "\" keep the experts of a layer in one tensor, which is not "
+            "written yet", "", "model.model_type"};
+    FOURFOLD_TRY(const TokenizerFiles tokenizer, TokenizerFiles::find(request, folder));
+    if (tokenizer.vocabulary() > plan.model.vocab)
+        return Problem{ProblemCode::bad_input,
+            "has " + std::to_string(tokenizer.vocabulary()) + " tokens, the model " + std::to_string(plan.model.vocab),
+            "give the tokenizer that its data were made with", tokenizer.where()};
+
+    fs::path output = request.output;
+    if (!output.has_filename())
+        output = output.parent_path();
+    const fs::path partial = output.string() + ".partial";
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(partial, error)))
+        return Problem{ProblemCode::refused, "is left of an export that did not end", "remove it", partial.string()};
+    FOURFOLD_CHECK(make_folders(partial));
+    Exported exported;
+    const auto write = [&]() -> Expected<void> {
+        FOURFOLD_CHECK(ModelFiles(request, plan, contents.model, partial).write(exported));
+        const auto write_json = [&](const char* name, const Json& json) {
+            return write_file_atomically(partial / name, json.dump(2) + "\n");
+        };
+        FOURFOLD_TRY(const Json config, config_of(folder, plan, request, tokenizer.ids()));
+        FOURFOLD_CHECK(write_json("config.json", config));
+        Json generation{{"_from_model_config", true}};
+        generation.update(tokenizer.ids());
+        FOURFOLD_CHECK(write_json("generation_config.json", generation));
+        return tokenizer.found() ? tokenizer.copy(partial, plan.model.max_positions) : Expected<void>();
+    };
+    if (const auto written = write(); !written) {
+        fs::remove_all(partial, error);
+        return written.error();
+    }
+    for (const auto& entry : fs::directory_iterator(partial, error))
+        exported.files.push_back(entry.path().filename().string());
+    std::ranges::sort(exported.files);
+    fs::remove(output, error); // empty
+    fs::rename(partial, output, error);
+    if (error)
+        return Problem{ProblemCode::io, "cannot rename it: " + error.message(), "", partial.string()};
+    if (!tokenizer.found())
+        exported.notes.emplace_back("no tokenizer: give --tokenizer tokenizer.json");
+    if (!contents.checked)
+        exported.notes.emplace_back("the checkpoint has no checksums: whether it is damaged was not checked");
+    return exported;
+}
+
+} // namespace fourfold::trainer

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model at the end: exported for Hugging Face's transformers, scored and continued, as transformers does it.
+#include "runner/trainer/inference/draw_token.h"
+#include "tests/parity/compare.h"
+#include "tests/parity/python.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/trained.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+
+namespace fourfold::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+struct Output {
+    int status = 0;
+    std::string out, error;
+    [[nodiscard]] std::vector<Json> lines() const
+    {
+        std::vector<Json> all;
+        std::istringstream in(out);
+        for (std::string line; std::getline(in, line);)
+            all.push_back(Json::parse(line));
+        return all;
+    }
+};
+
+std::string contents(const fs::path& file)
+{
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// fourfold-trainer with these arguments, on one thread.
+Output tool(const fs::path& folder, const std::vector<std::string>& arguments)
+{
+    std::string command = "OMP_NUM_THREADS=1 '" + trainer_program().string() + "'";
+    for (const std::string& argument : arguments)
+        command += " '" + argument + "'";
+    command += " >'" + (folder / "out").string() + "' 2>'" + (folder / "error").string() + "'";
+    const int status = std::system(command.c_str());
+    return {WEXITSTATUS(status), contents(folder / "out"), contents(folder / "error")};
+}
+
+fs::path write_lines(const fs::path& folder, const std::string& text)
+{
+    std::ofstream(folder / "lines.jsonl") << text;
+    return folder / "lines.jsonl";
+}
+
+// Byte-level words of a vocabulary of 61: enough to make text of the tiny models.
+fs::path write_tokenizer(const fs::path& folder, int tokens = 61)
+{
+    Json vocabulary = Json::object();
+    vocabulary["<|endoftext|>"] = 0;
+    for (int i = 1; i < tokens; ++i)
+        vocabulary[std::string(1, static_cast<char>('@' + i))] = i;
+    const Json json{{"added_tokens", {{{"id", 0}, {"content", "<|endoftext|>"}, {"special", true}}}},
+        {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}}, {"decoder", {{"type", "ByteLevel"}}},
+        {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", Json::array()}}}};
+    std::ofstream(folder / "tokenizer.json") << json;
+    return folder / "tokenizer.json";
+}
+
+const std::string kLines = R"({"context": [1, 2, 3], "continuation": [4, 5]}
+{"context": [7], "choices": [[8], [9, 10, 11], [60, 0]], "answer": 1}
+{"context": [3, 1, 4, 1, 5, 9, 2, 6], "continuation": [5]}
+)";
+
+struct Family {
+    std::string name;
+    std::vector<std::string> plan; // model and mesh
+};
+
+bool same(const Json& a, const Json& b)
+{
+    return std::abs(a.get<double>() - b.get<double>()) <= 1e-5 * std::max(1.0, std::abs(b.get<double>()));
+}
+
+// What fourfold-trainer answered about one model.
+struct Answers {
+    std::vector<Json> lines;
+    Json windows;
+    std::string made;
+};
+
+void expect_equal(const Answers& here, const Json& there)
+{
+    ASSERT_EQ(here.lines.size(), 4u);
+    EXPECT_TRUE(same(here.lines[0]["log_likelihood"], there["lines"][0][0])) << here.lines[0] << there["lines"][0];
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_TRUE(same(here.lines[1]["log_likelihoods"][i], there["lines"][1][i]))
+            << here.lines[1] << there["lines"][1];
+    EXPECT_TRUE(same(here.lines[2]["log_likelihood"], there["lines"][2][0])) << here.lines[2] << there["lines"][2];
+    EXPECT_EQ(here.windows["windows"], 6);
+    EXPECT_TRUE(same(here.windows["nats_per_token"], there["nats_per_token"])) << here.windows << there;
+    std::string ids;
+    for (const Json& id : there["made"])
+        ids += (ids.empty() ? "" : " ") + id.dump();
+    EXPECT_EQ(here.made, ids + "\n");
+    EXPECT_EQ(there["eos"], 0);
+}
+
+void expect_the_same_in_transformers(const std::vector<Family>& families)
+{
+    const std::string python = python_with("transformers");
+    if (python.empty())
+        GTEST_SKIP() << "there is no Python 3.11 with transformers, which packaging/test.sh fetches";
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path()), lines = write_lines(folder.path(), kLines);
+    const std::string few = folder.path() / "few.bin", tokenizer = write_tokenizer(folder.path());
+    std::ofstream(few, std::ios::binary) << contents(tokens).substr(0, 2 * 100);
+    std::string command
+        = python + "'" FOURFOLD_TEST_DATA "/hugging_face.py' '" + lines.string() + "' '" + few + "' 16 '[5, 6, 7]'";
+    std::vector<Answers> here;
+    for (const Family& family : families) {
+        SCOPED_TRACE(family.name);
+        // A learning rate that moves the weights far from where a wrong name or layout would be nearly right.
+        const auto trained = train(
+            tiny_plan(tokens,
+                joined(family.plan, {"run.steps=6", "run.checkpoint.every=6", "run.lr=0.02", "run.warmup_steps=0"})),
+            folder.path() / ("run-" + family.name));
+        ASSERT_EQ(trained.problem, "");
+        const std::string checkpoint = trained.checkpoints.at(6), model = folder.path() / family.name;
+        const auto done = [&](std::vector<std::string> arguments) {
+            const Output output = tool(folder.path(), arguments);
+            EXPECT_EQ(output.status, 0) << output.error;
+            return output;
+        };
+        done({"--export", checkpoint, "--output", model, "--tokenizer", tokenizer});
+        const auto windows = done({"--score", few, "--model", checkpoint, "--seq-len", "16"}).lines();
+        ASSERT_EQ(windows.size(), 1u);
+        here.push_back({done({"--score", lines, "--model", checkpoint}).lines(), windows[0],
+            done({"--generate", "[5, 6, 7]", "--model", checkpoint, "--tokens", "12"}).out});
+        command += " '" + model + "'";
+    }
+    const std::string answer = folder.path() / "answer", log = folder.path() / "log";
+    ASSERT_EQ(std::system((command + " >'" + answer + "' 2>'" + log + "'").c_str()), 0) << contents(log);
+    std::istringstream in(contents(answer));
+    std::string line;
+    for (std::size_t i = 0; i < families.size(); ++i) {
+        SCOPED_TRACE(families[i].name);
+        ASSERT_TRUE(std::getline(in, line));
+        const Json there = Json::parse(line);
+        expect_equal(here[i], there);
+        // The answers of one model are not those of another.
+        EXPECT_FALSE(same(here[(i + 1) % here.size()].windows["nats_per_token"], there["nats_per_token"]));
+    }
+}
+
+const std::string kGpt2 = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":2,\"n_head\":4,"
+                          "\"n_positions\":32}";
+const std::string kBloom
+    = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}";
+const std::string kDeepseek = R"(model={"model_type":"deepseek_v3","vocab_size":61,"hidden_size":32,
+    "num_hidden_layers":2,"num_attention_heads":4,"intermediate_size":48,"moe_intermediate_size":16,"n_routed_experts":8,
+    "num_experts_per_tok":3,"n_shared_experts":1,"n_group":4,"topk_group":2,"first_k_dense_replace":1,"q_lora_rank":12,
+    "kv_lora_rank":8,"qk_nope_head_dim":6,"qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,
+    "rms_norm_eps":1e-6,"rope_theta":100.0,"tie_word_embeddings":false})";
+
+TEST(Exported, AFewAreTheSameInTransformers)
+{
+    expect_the_same_in_transformers(
+        {{"llama3_tp4_shared_kv", {"gpus=4", "layout.tp=4"}}, {"gpt2_tp2", {kGpt2, "gpus=2", "layout.tp=2"}},
+            {"mixtral_ep2_zero1",
+                {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2", "gpus=2",
+                    "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\""}}});
+}
+
+TEST(Exported, AllOtherFamiliesAreToo)
+{
+    expect_the_same_in_transformers({{"mistral", {"model.model_type=\"mistral\""}},
+        {"qwen2_tied_pp2", {"model.model_type=\"qwen2\"", "model.tie_word_embeddings=true", "gpus=2", "layout.pp=2"}},
+        {"qwen3_fsdp",
+            {"model.model_type=\"qwen3\"", "gpus=2", "layout.dp=2", "training.sharding=\"parameters\"",
+                "training.micro_batch=1"}},
+        {"gemma3", {kGemma}}, {"neox_tp2", {kNeox, "gpus=2", "layout.tp=2"}}, {"bloom", {kBloom}},
+        {"deepseek", {kDeepseek}},
+        {"qwen3_moe",
+            {"model.model_type=\"qwen3_moe\"", "model.num_experts=6", "model.num_experts_per_tok=3",
+                "model.moe_intermediate_size=16"}}});
+}
+
+TEST(Tools, SayWhatDoesNotFit)
+{
+    const TemporaryFolder folder;
+    const auto trained = train(
+        tiny_plan(write_tokens(folder.path()), {"run.steps=1", "run.checkpoint.every=1"}), folder.path() / "run");
+    ASSERT_EQ(trained.problem, "");
+    const fs::path checkpoint = trained.checkpoints.at(1);
+    const auto says = [&](const std::vector<std::string>& arguments, int status = 2) {
+        const Output output = tool(folder.path(), arguments);
+        EXPECT_EQ(output.status, status) << output.error;
+        EXPECT_EQ(std::ranges::count(output.error, '\n'), 1) << output.error;
+        return output.error;
+    };
+    const auto score = [&](const std::string& line) {
+        return says({"--score", write_lines(folder.path(), line), "--model", checkpoint});
+    };
+    EXPECT_THAT(score(R"({"context": [1], "continuation": []})"), HasSubstr("an empty continuation"));
+    EXPECT_THAT(score("{\"context\": [1], \"continuation\": [2]}\n\n{\"context\": [1], \"continuation\": [61]}"),
+        HasSubstr("lines.jsonl line 3: continuation: expected token ids from 0 to 60, found 61"));
+    EXPECT_THAT(score(R"({"context": [], "continuation": [2]})"), HasSubstr("context: is empty"));
+    EXPECT_THAT(score(R"({"context": [1], "choices": [[2], [3]], "answer": 2})"), HasSubstr("answer"));
+    EXPECT_THAT(score(R"({"context": "a", "continuation": "b"})"), HasSubstr("a text needs a tokenizer"));
+    EXPECT_THAT(score("{"), HasSubstr("line 1"));
+    EXPECT_THAT(score(""), HasSubstr("has no line to score"));
+    EXPECT_THAT(score("{\"context\": [1], \"continuation\": " + Json(std::vector<int>(200, 1)).dump() + "}"),
+        HasSubstr("201 tokens with the context, the model has 64 positions"));
+    EXPECT_THAT(says({"--generate", Json(std::vector<int>(65, 1)).dump(), "--model", checkpoint}),
+        HasSubstr("the prompt has 65 tokens, the model 64 positions"));
+    EXPECT_THAT(says({"--generate", "[1]", "--model", checkpoint, "--temperature", "warm"}),
+        HasSubstr("--temperature: expected a number"));
+    EXPECT_THAT(says({"--generate", "[1]", "--model", checkpoint, "--tokenizer", folder.path() / "none.json"}),
+        HasSubstr("none.json"));
+    EXPECT_THAT(says({"--generate", "[1]", "--model", checkpoint, "--tokenizer", write_tokenizer(folder.path(), 62)}),
+        HasSubstr("has 62 tokens, the model 61"));
+    EXPECT_THAT(says({"--generate", "[1]", "--model", folder.path() / "nowhere"}), HasSubstr("nowhere"));
+    EXPECT_THAT(says({"--export", checkpoint, "--output", folder.path()}, 1), HasSubstr("is not an empty folder"));
+    EXPECT_THAT(
+        says({"--export", checkpoint, "--output", folder.path() / "a", "--dtype", "fp8"}), HasSubstr("--dtype"));
+    EXPECT_THAT(says({"--export", checkpoint, "--folder", "b"}), HasSubstr("unknown argument \"--folder\""));
+
+    // Of another model, and torn.
+    Json config = *read_json_file(checkpoint / "config.json");
+    const fs::path other = folder.path() / "other";
+    fs::create_directories(other);
+    for (const auto& entry : fs::directory_iterator(checkpoint))
+        if (entry.path().filename().string().starts_with("model"))
+            fs::copy(entry.path(), other);
+    config["intermediate_size"] = 64;
+    std::ofstream(other / "config.json") << config;
+    EXPECT_THAT(says({"--export", other, "--output", folder.path() / "b"}), HasSubstr("needs [64, 32]"));
+    EXPECT_FALSE(fs::exists(folder.path() / "b"));
+    EXPECT_FALSE(fs::exists(folder.path() / "b.partial"));
+    for (const auto& entry : fs::directory_iterator(checkpoint))
+        if (entry.path().filename().string().starts_with("model-0"))
+            fs::resize_file(entry.path(), fs::file_size(entry.path()) - 1);
+    EXPECT_THAT(says({"--score", write_lines(folder.path(), kLines), "--model", checkpoint}, 2), HasSubstr("model-0"));
+}
+
+TEST(Tools, TakeAndMakeText)
+{
+    const TemporaryFolder folder;
+    const auto trained = train(
+        tiny_plan(write_tokens(folder.path()), {"run.steps=1", "run.checkpoint.every=1"}), folder.path() / "run");
+    ASSERT_EQ(trained.problem, "");
+    const std::string tokenizer = write_tokenizer(folder.path()), checkpoint = trained.checkpoints.at(1);
+    // The exported folder has its tokenizer, and is a model like any other.
+    const std::string model = folder.path() / "model";
+    const auto exported
+        = tool(folder.path(), {"--export", checkpoint, "--output", model, "--tokenizer", tokenizer, "--dtype", "bf16"});
+    ASSERT_EQ(exported.status, 0) << exported.error;
+    EXPECT_EQ(exported.lines().at(0)["files"],
+        Json(
+            {"config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}));
+    const auto made = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"--generate", "AB", "--model", model, "--tokens", "8"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Output output = tool(folder.path(), arguments);
+        EXPECT_EQ(output.status, 0) << output.error;
+        return output.out;
+    };
+    const std::string greedy = made({});
+    EXPECT_TRUE(greedy.starts_with("AB")) << greedy;
+    EXPECT_EQ(made({"--temperature", "2", "--top-k", "1"}), greedy);
+    const std::string drawn = made({"--temperature", "2", "--seed", "3"});
+    EXPECT_EQ(made({"--temperature", "2", "--seed", "3"}), drawn);
+    EXPECT_NE(made({"--temperature", "2", "--seed", "4"}), drawn);
+
+    const auto lines = write_lines(folder.path(),
+        "{\"context\": \"AB\", \"continuation\": \"CD\"}\n{\"context\": [1, 2], \"continuation\": [3, 4]}\n");
+    const auto scored = tool(folder.path(), {"--score", lines, "--model", model}).lines();
+    ASSERT_EQ(scored.size(), 3u);
+    EXPECT_EQ(scored[0]["log_likelihood"], scored[1]["log_likelihood"]);
+    EXPECT_EQ(scored[0]["tokens"], 2);
+}
+
+// Shares of many draws against the probabilities, and what top-k and top-p leave of them.
+TEST(DrawToken, FollowsTheProbabilities)
+{
+    const std::vector<double> p{0.1, 0.4, 0.2, 0.3};
+    std::vector<float> logs;
+    for (const double value : p)
+        logs.push_back(float(std::log(value)));
+    constexpr int kDraws = 40'000;
+    const auto shares = [&](const trainer::Sampling& sampling) {
+        std::vector<double> share(4);
+        for (int i = 0; i < kDraws; ++i)
+            share[std::size_t(trainer::draw_token(logs, sampling, i))] += 1.0 / kDraws;
+        return share;
+    };
+    const auto near = [](double value) { return ::testing::DoubleNear(value, 0.012); }; // five deviations
+    EXPECT_THAT(shares({1, 0, 1, 7}), ElementsAre(near(0.1), near(0.4), near(0.2), near(0.3)));
+    EXPECT_THAT(shares({1, 2, 1, 7}), ElementsAre(0, near(4 / 7.0), 0, near(3 / 7.0)));
+    EXPECT_THAT(shares({1, 0, 0.75, 7}), ElementsAre(0, near(4 / 9.0), near(2 / 9.0), near(3 / 9.0)));
+    // Temperature 1/2: squares.
+    EXPECT_THAT(shares({0.5, 0, 1, 7}), ElementsAre(near(1 / 30.0), near(16 / 30.0), near(4 / 30.0), near(9 / 30.0)));
+    EXPECT_THAT(shares({0, 0, 1, 7}), ElementsAre(0, ::testing::DoubleEq(shares({0, 0, 1, 7})[1]), 0, 0));
+}
+
+} // namespace
+} // namespace fourfold::testing
