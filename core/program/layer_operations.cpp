@@ -200,7 +200,8 @@ void add_tensor_parallel(std::vector<Operation>& list, const ResolvedPlan& plan,
         }
         op.note = "inputs gathered again for the weight gradients, arXiv:2205.05198 section 4.2.2";
         if (const double gathers = rank.constants[Constant::tp_weight_gathers]; gathers > 0)
-            add(Phase::backward, Collective::all_gather, "tp all-gather for weight gradients", 2 * layers * gathers);
+            add(Phase::backward, Collective::all_gather, "tp all-gather for weight gradients",
+                2 * layers * gathers * (1 - again.kept_gathers));
     } else {
         add(Phase::forward, Collective::all_reduce, "tp all-reduce after attention and MLP", 2 * layers);
         add(Phase::backward, Collective::all_reduce, "tp all-reduce of input gradients", 2 * layers);

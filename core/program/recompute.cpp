@@ -17,6 +17,7 @@ RecomputeShare share_of_parts(const ResolvedPlan& plan, bool routed, double part
     if (parts.contains(operations)) {
         share.every_second = true;
         share.latents = share.norms = share.positions = share.activation = share.gathers = part;
+        share.kept_gathers = in_pieces(plan) ? 0 : part;
         return share;
     }
     if (parts.contains(core_attention))
@@ -25,7 +26,10 @@ RecomputeShare share_of_parts(const ResolvedPlan& plan, bool routed, double part
         share.norms = part * kTwoNorms;
         share.gathers = in_pieces(plan) ? 0 : part; // in pieces, what is gathered is kept
     }
-    if (parts.contains(routed ? moe : mlp)) {
+    const bool repeats_mlp = parts.contains(routed ? moe : mlp);
+    if (parts.contains(layer_norm) && !in_pieces(plan))
+        share.kept_gathers = repeats_mlp ? part / 2 : part; // of a region that is not repeated as a whole
+    if (repeats_mlp) {
         share.mlp = share.activation = part;
         share.gathers = std::max(share.gathers, part / 2); // one of the layer's two regions
         share.reductions = part / 2;
@@ -60,7 +64,7 @@ RecomputeShare recompute_share(
         return {};
     const double part = std::min(recompute_layers, layers) / layers;
     if (plan.training.recompute == Recompute::full)
-        return {part, part, part, part, false, part, part, part, part, part, part, part, part};
+        return {part, part, part, part, false, part, part, part, part, part, part, part, 0, part};
     if (!parts_of_stack(plan))
         return share_of_parts(plan, moe, part);
     const double products = part * constants[Constant::selective_gemm_share];

@@ -18,6 +18,7 @@ struct RecomputeShare {
     double norms = 0; // the two of every layer
     double positions = 0, activation = 0; // and what else works element by element
     double gathers = 0, reductions = 0; // of tensor parallelism
+    double kept_gathers = 0; // of `gathers`, those that serve the weight gradients as well
     double exchange = 0; // of tokens with experts
 };
 RecomputeShare recompute_share(

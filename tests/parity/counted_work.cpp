@@ -68,7 +68,7 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
     double flops = 0;
     if (name == "aten::mm" || name == "aten::bmm")
         flops = product(inputs[0].toTensor(), inputs[1].toTensor());
-    else if (name == "aten::addmm" || name == "aten::baddbmm")
+    else if (name == "aten::addmm" || name == "aten::addmm_" || name == "aten::baddbmm")
         flops = product(inputs[1].toTensor(), inputs[2].toTensor());
     else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu")
         flops = attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[4].toBool(), 2);

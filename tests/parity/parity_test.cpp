@@ -196,12 +196,13 @@ TEST(Traffic, MatchesTheFormulas)
     ASSERT_EQ(dumps.size(), 4u);
     constexpr int64_t kTokens = 16 * 2, kHidden = 32, kLayers = 2, kFp32 = 4, kMicroBatches = 2, kEvalMicroBatches = 4;
     const int64_t activation = kTokens * kHidden * kFp32;
-    // Forward: gather before attention, MLP and head. Backward: the gathers that undo the scatters of each layer's two
-    // regions and of the embedding.
-    const int64_t gathers_forward = 2 * kLayers + 1, gathers_backward = 2 * kLayers + 1;
+    // Forward: gather before attention, MLP and head; scatter behind the embedding, attention and MLP. Backward: what
+    // undoes these, and each layer's two inputs once more for the weight gradients.
+    const int64_t forward = 2 * kLayers + 1, backward = forward, again = 2 * kLayers;
     EXPECT_EQ(dumps[0].bytes.at("tp").at("all_gather"),
-        activation * (kMicroBatches * (gathers_forward + gathers_backward) + kEvalMicroBatches * gathers_forward));
-    EXPECT_EQ(dumps[0].bytes.at("tp").at("reduce_scatter"), dumps[0].bytes.at("tp").at("all_gather"));
+        activation * (kMicroBatches * (forward + backward + again) + kEvalMicroBatches * forward));
+    EXPECT_EQ(dumps[0].bytes.at("tp").at("reduce_scatter"),
+        activation * (kMicroBatches * (forward + backward) + kEvalMicroBatches * forward));
     int64_t elements = 0; // of rank 0's shards; the tiny model's buckets need no padding
     for (const auto& [name, tensor] : dumps[0].tensors)
         elements += int64_t(tensor.gradient.size());

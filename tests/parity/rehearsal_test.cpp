@@ -284,6 +284,40 @@ TEST(Rehearsal, MemoryHoldsTheStatesAndFallsWithSharding)
     EXPECT_LT(bytes("parameters"), bytes("none"));
 }
 
+// What a micro-batch keeps between its forward and its backward pass: a GPipe of one micro-batch more holds as much
+// more as the planner counts. Beside it lie the norms' factors, attention's log-sums and the tokens.
+class KeptActivations : public ::testing::TestWithParam<Case> { };
+
+TEST_P(KeptActivations, AreWhatThePlannerCounts)
+{
+    const auto plan_with = [&](int micro_batches) {
+        return plan_of(GetParam(),
+            {"layout.pp=2", "training.precision=\"bf16\"", "training.schedule=\"gpipe\"", "training.seq_len=256",
+                "model.max_position_embeddings=256", "training.micro_batch=1",
+                "training.micro_batches=" + std::to_string(micro_batches), "model.hidden_size=1024",
+                "model.intermediate_size=2816", "model.num_attention_heads=8", "model.num_key_value_heads=4",
+                "model.vocab_size=512", "model.num_hidden_layers=8"});
+    };
+    const ResolvedPlan few = plan_with(4), more = plan_with(5);
+    double planned = 0;
+    for (const Allocation& allocation : build_program(few, {0, 1})[0].chunks.at(0).allocations)
+        planned += allocation.lifetime == Lifetime::micro_batch ? allocation.bytes : 0;
+    const auto with_few = rehearse_rank(few, 0), with_more = rehearse_rank(more, 0);
+    ASSERT_TRUE(with_few && with_more) << (with_few ? with_more : with_few).error().line();
+    constexpr double kBeside = 0.01;
+    EXPECT_NEAR(double(with_more->requested - with_few->requested), planned, kBeside * planned);
+}
+
+const Case kKeeping[] = {
+    {"one", {"gpus=2"}, {}},
+    {"tp2", {"gpus=4", "layout.tp=2"}, {}},
+    {"tp4_async", {"gpus=8", "layout.tp=4", "training.async_tp=true"}, {}},
+    {"tp2_fsdp", {"gpus=8", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+    {"tp2_recompute", {"gpus=4", "layout.tp=2", "training.recompute=\"full\""}, {}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Plans, KeptActivations, ::testing::ValuesIn(kKeeping), [](const auto& info) { return info.param.name; });
+
 // Between its input gradient and its weight gradient a micro-batch keeps the operands of its products: to the byte what
 // the planner counts.
 class PostponedGradients : public ::testing::TestWithParam<Case> { };

@@ -11,6 +11,7 @@
 #include <ATen/ops/rms_norm.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
+#include <ATen/ops/silu_backward.h>
 
 namespace fourfold::trainer {
 
@@ -126,6 +127,21 @@ private:
     double limit_;
 };
 
+// Of library kernels: the sigmoid is computed again for the gradients instead of being kept.
+class SwiGluAgain final : public GradientFunction {
+public:
+    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    {
+        kept = inputs;
+        return {at::silu(inputs[0]).mul_(inputs[1])};
+    }
+    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    {
+        const at::Tensor &slope = gradients[0], &gate = kept[0], &up = kept[1];
+        return {at::silu_backward(slope.mul(up), gate), at::silu(gate).mul_(slope)};
+    }
+};
+
 class Rotation final : public GradientFunction {
 public:
     Rotation(at::Tensor cosine, at::Tensor sine)
@@ -165,7 +181,7 @@ at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double 
 at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up)
 {
     if (!has_loops(gate))
-        return at::silu(gate).mul(up);
+        return apply(std::make_shared<SwiGluAgain>(), {gate, up})[0];
     return apply(std::make_shared<SwiGlu>(), {gate, up})[0];
 }
 

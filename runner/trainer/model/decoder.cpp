@@ -36,11 +36,12 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
 {
     const ModelShape& model = plan.model;
     const bool by_sequence = plan.training.sequence_parallel;
-    const auto products = [&](const Fp8Products* numbers) {
-        return RegionProducts(mesh[GroupKind::tp], by_sequence, plan.training.async_tp, later, numbers);
+    const auto products = [&](const Fp8Products* numbers, bool kept) {
+        return RegionProducts(mesh[GroupKind::tp], by_sequence, {plan.training.async_tp, kept}, later, numbers);
     };
+    // The head's backward pass comes at once.
     BlockSettings settings{
-        mesh, model, products(fp8), products(nullptr), by_sequence, plan.training.cp_method, {}, {}, {}};
+        mesh, model, products(fp8, false), products(nullptr, true), by_sequence, plan.training.cp_method, {}, {}, {}};
     std::vector<int64_t> in_table = positions;
     if (plan.run.documents.mask && plan.run.documents.restart_positions) {
         settings.restarting = at::tensor(at::ArrayRef<int64_t>(positions), options.dtype(at::kLong));

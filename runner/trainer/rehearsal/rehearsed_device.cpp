@@ -98,7 +98,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
     const auto inputs = function.inputs();
     if (name == "aten::mm" || name == "aten::bmm")
         call->work = product(inputs[0].toTensor(), inputs[1].toTensor());
-    else if (name == "aten::addmm" || name == "aten::baddbmm")
+    else if (name == "aten::addmm" || name == "aten::addmm_" || name == "aten::baddbmm")
         call->work = product(inputs[1].toTensor(), inputs[2].toTensor());
     else if (name == "aten::_scaled_dot_product_flash_attention")
         call->work = attention(inputs, 0, 4, Phase::forward);

@@ -8,6 +8,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 
+#include <optional>
+
 namespace fourfold::trainer {
 
 namespace {
@@ -67,18 +69,22 @@ private:
 
 class Gathered final : public GradientFunction {
 public:
-    Gathered(std::vector<Affine> layers, const Communicator& tp, WeightGradients& later, const Fp8Products* fp8)
+    Gathered(std::vector<Affine> layers, const Communicator& tp, WeightGradients& later, const Fp8Products* fp8,
+        GatheredRows rows)
         : layers_(std::move(layers))
         , tp_(tp)
         , later_(later)
         , fp8_(fp8)
+        , rows_(rows)
     {
     }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
-        const at::Tensor& x = inputs[0];
-        const at::Tensor largest_x = largest_of(fp8_, x, Of::activation, true);
-        kept = {{}, largest_x};
+        const at::Tensor x = inputs[0].contiguous();
+        at::Tensor whole = rows_.in_pieces ? at::Tensor() : tp_.all_gather(x);
+        const at::Tensor largest_x
+            = rows_.in_pieces ? largest_of(fp8_, x, Of::activation, true) : largest_of(fp8_, whole, Of::activation);
+        kept = {x, largest_x};
         Tensors outputs;
         std::vector<Side> sides;
         for (const Affine& layer : layers_) {
@@ -86,31 +92,58 @@ public:
             kept.push_back(largest_of(fp8_, layer.weight, Of::weight));
             sides.emplace_back(fp8_, layer.weight, Sums::whole, kept.back());
         }
-        kept[0] = gather_in_pieces(x, tp_, [&](int64_t first, const at::Tensor& rows) {
+        const auto products_of = [&](int64_t first, const at::Tensor& rows) {
             for (std::size_t i = 0; i < layers_.size(); ++i)
                 sides[i].product_into(
                     outputs[i].narrow(0, first, rows.size(0)), {rows, largest_x}, Of::activation, layers_[i].bias);
-        });
+        };
+        if (rows_.in_pieces)
+            whole = gather_in_pieces(x, tp_, products_of);
+        else
+            products_of(0, whole);
+        if (rows_.kept)
+            kept[0] = whole;
         return outputs;
     }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
+        // Under way while the input's gradient is computed.
+        auto shape = kept[0].sizes().vec();
+        at::Tensor whole = kept[0];
+        Handle gather;
+        if (!rows_.kept) {
+            shape.front() *= tp_.size();
+            whole = at::empty(shape, kept[0].options());
+            gather = tp_.start_all_gather(whole, kept[0]);
+        }
         std::vector<Measured> slopes;
         std::vector<Side> sides;
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             slopes.push_back({gradients[i].contiguous(), largest_of(fp8_, gradients[i], Of::gradient)});
             sides.emplace_back(fp8_, layers_[i].weight.t(), Sums::parts, kept[2 + i]);
         }
-        ScatterInPieces scattered(
-            kept[0].sizes().vec(), kept[0].options(), tp_, [&](int64_t first, const at::Tensor& out) {
-                for (std::size_t i = 0; i < layers_.size(); ++i)
-                    sides[i].product_into(out, {slopes[i].tensor.narrow(0, first, out.size(0)), slopes[i].largest},
-                        Of::gradient, {}, i > 0);
-            });
-        Tensors own; // while the last pieces are under way
+        const auto slope_of_rows = [&](int64_t first, const at::Tensor& out) {
+            for (std::size_t i = 0; i < layers_.size(); ++i)
+                sides[i].product_into(
+                    out, {slopes[i].tensor.narrow(0, first, out.size(0)), slopes[i].largest}, Of::gradient, {}, i > 0);
+        };
+        std::optional<ScatterInPieces> pieces;
+        at::Tensor summand, sum;
+        Handle scatter;
+        if (rows_.in_pieces) {
+            pieces.emplace(shape, whole.options(), tp_, slope_of_rows);
+        } else {
+            summand = at::empty(shape, whole.options());
+            slope_of_rows(0, summand);
+            sum = of_width(summand, shape.front() / tp_.size(), shape.back());
+            scatter = tp_.start_reduce_scatter(sum, summand);
+        }
+        gather.wait();
+        Tensors own; // while what is left of the sum is under way
         for (std::size_t i = 0; i < layers_.size(); ++i)
-            append_weight_gradients(own, layers_[i], {kept[0], kept[1]}, slopes[i], later_, fp8_);
-        own.insert(own.begin(), scattered.finish());
+            append_weight_gradients(own, layers_[i], {whole, kept[1]}, slopes[i], later_, fp8_);
+        scatter.wait();
+        own.insert(own.begin(), pieces ? pieces->finish() : sum);
         return own;
     }
 
@@ -119,6 +152,7 @@ private:
     const Communicator& tp_;
     WeightGradients& later_;
     const Fp8Products* fp8_;
+    GatheredRows rows_;
 };
 
 class Scattered final : public GradientFunction {
@@ -166,13 +200,13 @@ private:
 } // namespace
 
 std::vector<at::Tensor> gathered_products(const at::Tensor& x, const std::vector<Affine>& layers,
-    const Communicator& tp, WeightGradients& later, const Fp8Products* fp8)
+    const Communicator& tp, WeightGradients& later, const Fp8Products* fp8, GatheredRows rows)
 {
     std::vector<at::Tensor> inputs{x};
     for (const Affine& layer : layers)
         for (const at::Tensor& leaf : leaves_of(layer))
             inputs.push_back(leaf);
-    return trainer::apply(std::make_shared<Gathered>(layers, tp, later, fp8), inputs);
+    return trainer::apply(std::make_shared<Gathered>(layers, tp, later, fp8, rows), inputs);
 }
 
 at::Tensor scattered_product(const at::Tensor& x, const at::Tensor& weight, const Communicator& tp,

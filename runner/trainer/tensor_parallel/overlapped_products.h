@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Asynchronous tensor parallelism: products whose inputs are gathered, or whose outputs are scattered, along the
-// sequence, piece by piece while other pieces are multiplied (pieces.h), forward and backward.
+// Sequence parallelism: products whose inputs are gathered, or whose outputs are scattered, along the sequence. What is
+// gathered is gathered again for the weight gradients, while the input's gradient is computed (arXiv:2205.05198,
+// section 4.2.2). Asynchronous tensor parallelism: piece by piece while other pieces are multiplied (pieces.h), forward
+// and backward.
 #pragma once
 
 #include "runner/trainer/comm/communicator.h"
@@ -8,10 +10,16 @@
 
 namespace fourfold::trainer {
 
+struct GatheredRows {
+    bool in_pieces = false;
+    bool kept = false; // until the backward pass, instead of gathered again
+};
+
 // As RegionProducts::enter() and leave() with sequence parallelism. `tp`, `later` and `fp8`, which may be null, must
 // outlive the graph.
 std::vector<at::Tensor> gathered_products(const at::Tensor& x, const std::vector<Affine>& layers,
-    const Communicator& tp, WeightGradients& later, const Fp8Products* fp8);
+    const Communicator& tp, WeightGradients& later, const Fp8Products* fp8, GatheredRows rows);
+// In pieces.
 at::Tensor scattered_product(const at::Tensor& x, const at::Tensor& weight, const Communicator& tp,
     WeightGradients& later, const Fp8Products* fp8);
 

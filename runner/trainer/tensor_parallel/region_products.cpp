@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/tensor_parallel/region_products.h"
 
-#include "runner/trainer/tensor_parallel/overlapped_products.h"
+#include "runner/trainer/autograd/kept_results.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 
 namespace fourfold::trainer {
 
 RegionProducts::RegionProducts(
-    const Communicator& tp, bool sequence_parallel, bool overlapped, WeightGradients& later, const Fp8Products* fp8)
+    const Communicator& tp, bool sequence_parallel, GatheredRows rows, WeightGradients& later, const Fp8Products* fp8)
     : tp_(tp)
     , sequence_parallel_(sequence_parallel)
-    , overlapped_(overlapped && sequence_parallel && tp.size() > 1)
+    , gathers_(sequence_parallel && tp.size() > 1)
+    , rows_(rows)
     , later_(later)
     , fp8_(fp8)
 {
@@ -18,8 +19,10 @@ RegionProducts::RegionProducts(
 
 std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::vector<Affine>& layers) const
 {
-    if (overlapped_)
-        return gathered_products(x, layers, tp_, later_, fp8_);
+    // A pass that keeps results of products repeats the gather just before its backward pass, and lives no longer.
+    const bool again = !rows_.kept && KeptResults::in_use() == nullptr;
+    if (gathers_ && (rows_.in_pieces || again))
+        return gathered_products(x, layers, tp_, later_, fp8_, rows_);
     const at::Tensor entered = enter_region(x, tp_, sequence_parallel_);
     ProductRules rules{fp8_, CutOver::columns};
     if (fp8_ != nullptr && layers.size() > 1)
@@ -32,7 +35,7 @@ std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::ve
 
 at::Tensor RegionProducts::leave(const at::Tensor& x, const at::Tensor& weight) const
 {
-    if (overlapped_)
+    if (gathers_ && rows_.in_pieces)
         return scattered_product(x, weight, tp_, later_, fp8_);
     return leave_region(linear(x, {weight, {}}, later_, {fp8_, CutOver::rows}), tp_, sequence_parallel_);
 }

@@ -5,15 +5,16 @@
 
 #include "runner/trainer/comm/communicator.h"
 #include "runner/trainer/model/linear.h"
+#include "runner/trainer/tensor_parallel/overlapped_products.h"
 
 namespace fourfold::trainer {
 
 class RegionProducts {
 public:
-    // `overlapped`: what sequence parallelism gathers and scatters is cut into pieces that travel beside the products
-    // (plan: async_tp). `fp8`: null, or the products are in it. `tp`, `later`, for weight gradients, and `fp8` must
+    // `rows`: of what sequence parallelism gathers; in pieces that travel beside the products (plan: async_tp), also
+    // what it scatters. `fp8`: null, or the products are in it. `tp`, `later`, for weight gradients, and `fp8` must
     // outlive the object and the graphs.
-    RegionProducts(const Communicator& tp, bool sequence_parallel, bool overlapped, WeightGradients& later,
+    RegionProducts(const Communicator& tp, bool sequence_parallel, GatheredRows rows, WeightGradients& later,
         const Fp8Products* fp8);
 
     // Into the region and through `layers`, all of the same input: outputs beside them. x: [s, b, h], of which with
@@ -25,7 +26,8 @@ public:
 
 private:
     const Communicator& tp_;
-    bool sequence_parallel_, overlapped_;
+    bool sequence_parallel_, gathers_; // gathers: there are other ranks' rows
+    GatheredRows rows_;
     WeightGradients& later_;
     const Fp8Products* fp8_;
 };

@@ -4,6 +4,9 @@
 #include "runner/trainer/autograd/gradient_function.h"
 
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/sum.h>
 
 #include <algorithm>
 #include <limits>
@@ -19,61 +22,94 @@ std::pair<at::Tensor, at::Tensor> local_ids(const at::Tensor& ids, const Communi
     return {local.clamp(0, part - 1), here};
 }
 
-// log-sum-exp over the whole vocabulary from per-rank maxima and sums; gradient: softmax minus one-hot.
+// log-sum-exp over the whole vocabulary from per-rank maxima and sums; gradient: softmax minus one-hot. Logits stay as
+// they came, [rows, part]; only so many rows at once are in fp32, and the gradient takes the logits' place.
 class CrossEntropy final : public GradientFunction {
 public:
-    CrossEntropy(at::Tensor labels, bool all_count, const Communicator& tp, int64_t vocab)
-        : labels_(std::move(labels))
+    CrossEntropy(const at::Tensor& labels, bool all_count, const Communicator& tp, int64_t vocab, int64_t at_once)
+        : labels_(labels.flatten())
         , all_count_(all_count)
         , tp_(tp)
         , vocab_(vocab)
+        , at_once_(at_once)
     {
     }
 
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
-        const at::Tensor& logits = inputs[0];
-        const int64_t part = logits.size(-1);
-        dtype_ = logits.scalar_type();
-        const at::Tensor scores = dtype_ == at::kDouble ? logits.clone() : logits.to(at::kFloat, false, true);
-        const int64_t valid = std::clamp<int64_t>(vocab_ - part * tp_.rank(), 0, part);
-        if (valid < part)
-            scores.narrow(-1, valid, part - valid).fill_(-std::numeric_limits<double>::infinity());
-
-        const at::Tensor highest = scores.amax(-1);
+        const at::Tensor logits = inputs[0].contiguous(), rows = logits.flatten(0, -2);
+        const int64_t part = rows.size(1), valid = valid_columns(part);
+        const auto wide = rows.options().dtype(wide_type(rows));
+        const at::Tensor highest = valid > 0 ? rows.narrow(1, 0, valid).amax(1).to(wide)
+                                             : at::full({rows.size(0)}, -std::numeric_limits<double>::infinity(), wide);
         tp_.all_reduce(highest, Reduce::max);
-        scores.sub_(highest.unsqueeze(-1));
         const auto [local, here] = local_ids(labels_, tp_, part);
-        const at::Tensor target = scores.gather(-1, local.unsqueeze(-1)).squeeze(-1).masked_fill(here.logical_not(), 0);
-        scores.exp_();
-        const at::Tensor total = scores.sum(-1);
+        const at::Tensor target = rows.gather(1, local.unsqueeze(1))
+                                      .squeeze(1)
+                                      .to(wide.dtype())
+                                      .sub(highest)
+                                      .masked_fill(here.logical_not(), 0);
+        const at::Tensor total = at::empty({rows.size(0)}, wide);
+        each_chunk(rows, [&](int64_t first, const at::Tensor& chunk) {
+            at::Tensor sums = total.narrow(0, first, chunk.size(0));
+            at::sum_out(sums, exponentials(chunk.narrow(1, 0, valid), highest, first), {1});
+        });
         Handle totals = tp_.start_all_reduce(total), targets = tp_.start_all_reduce(target);
         totals.wait();
         targets.wait();
-        scores.div_(total.unsqueeze(-1));
-        kept = {scores, local, here};
-        const at::Tensor losses = total.log().sub(target);
-        if (!all_count_) { // neither a loss nor a gradient where there is no label
-            const at::Tensor absent = labels_.lt(0);
-            scores.masked_fill_(absent.unsqueeze(-1), 0);
-            losses.masked_fill_(absent, 0);
-        }
+        const at::Tensor log_total = total.log_();
+        const at::Tensor losses = log_total.sub(target);
+        if (!all_count_) // no loss where there is no label
+            losses.masked_fill_(labels_.lt(0), 0);
+        kept = {logits, log_total.add_(highest), local, here};
         return {losses.sum()};
     }
 
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
-        const at::Tensor slope = kept[0].clone();
-        slope.scatter_add_(-1, kept[1].unsqueeze(-1), kept[2].to(slope.scalar_type()).neg().unsqueeze(-1));
-        return {slope.mul_(gradients[0]).to(dtype_)};
+        const at::Tensor logits = kept[0].detach(), rows = logits.flatten(0, -2);
+        const int64_t part = rows.size(1), valid = valid_columns(part);
+        const at::Tensor ones = kept[3].to(wide_type(rows)).neg();
+        const at::Tensor factors = all_count_ ? gradients[0] : labels_.ge(0).mul(gradients[0]).unsqueeze(1);
+        each_chunk(rows, [&](int64_t first, const at::Tensor& chunk) {
+            const auto of_chunk = [&](const at::Tensor& x) { return x.narrow(0, first, chunk.size(0)).unsqueeze(1); };
+            const at::Tensor slope = exponentials(chunk, kept[1], first);
+            if (valid < part)
+                slope.narrow(1, valid, part - valid).zero_();
+            slope.scatter_add_(1, of_chunk(kept[2]), of_chunk(ones));
+            chunk.copy_(slope.mul_(all_count_ ? factors : factors.narrow(0, first, chunk.size(0))));
+        });
+        return {logits};
     }
 
 private:
+    static at::ScalarType wide_type(const at::Tensor& x)
+    {
+        return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    }
+    // Those of the vocabulary; what fills it up to equal parts comes last.
+    [[nodiscard]] int64_t valid_columns(int64_t part) const
+    {
+        return std::clamp<int64_t>(vocab_ - part * tp_.rank(), 0, part);
+    }
+    // exp(chunk - sums[first ...]), a tensor of its own.
+    static at::Tensor exponentials(const at::Tensor& chunk, const at::Tensor& sums, int64_t first)
+    {
+        const at::Tensor scores = chunk.to(wide_type(chunk), /*non_blocking=*/false, /*copy=*/true);
+        return scores.sub_(sums.narrow(0, first, chunk.size(0)).unsqueeze(1)).exp_();
+    }
+    template <typename Use>
+    void each_chunk(const at::Tensor& rows, Use&& use) const
+    {
+        const int64_t step = std::max<int64_t>(1, at_once_ / rows.size(1));
+        for (int64_t first = 0; first < rows.size(0); first += step)
+            use(first, rows.narrow(0, first, std::min(step, rows.size(0) - first)));
+    }
+
     at::Tensor labels_;
     bool all_count_;
     const Communicator& tp_;
-    int64_t vocab_;
-    at::ScalarType dtype_ = at::kFloat;
+    int64_t vocab_, at_once_;
 };
 } // namespace
 
@@ -85,10 +121,10 @@ at::Tensor partial_embedding(const at::Tensor& tokens, const at::Tensor& table, 
     return at::embedding(table, local).masked_fill(here.logical_not().unsqueeze(-1), 0);
 }
 
-at::Tensor vocabulary_cross_entropy(
-    const at::Tensor& logits, const at::Tensor& labels, bool all_count, const Communicator& tp, int64_t vocab)
+at::Tensor vocabulary_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, bool all_count,
+    const Communicator& tp, int64_t vocab, int64_t at_once)
 {
-    return apply(std::make_shared<CrossEntropy>(labels, all_count, tp, vocab), {logits})[0];
+    return apply(std::make_shared<CrossEntropy>(labels, all_count, tp, vocab, at_once), {logits})[0];
 }
 
 } // namespace fourfold::trainer
