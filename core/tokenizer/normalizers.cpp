@@ -9,7 +9,7 @@
 
 namespace fourfold {
 
-Expected<void> Pattern::find(std::string_view in, Pieces& pieces, std::vector<Span>& spans) const
+Expected<void> Pattern::find(std::string_view in, Pieces& pieces, std::vector<TextSpan>& spans) const
 {
     if (expression)
         return spans_of_matches(in, *expression, pieces, spans);
@@ -63,11 +63,11 @@ public:
     }
     Expected<void> apply(std::string& text, Pieces& pieces) const override
     {
-        std::vector<Span> spans;
+        std::vector<TextSpan> spans;
         FOURFOLD_CHECK(pattern_.find(text, pieces, spans));
         std::string out;
         out.reserve(text.size());
-        for (const Span& span : spans) {
+        for (const TextSpan& span : spans) {
             out += span.match ? std::string_view(content_)
                               : std::string_view(text).substr(span.begin, span.end - span.begin);
             if (out.size() > pieces.room)

@@ -28,7 +28,7 @@ Expected<void> add_normalizers(const Json& json, const std::string& where, Norma
 struct Pattern {
     std::string text;
     std::shared_ptr<const RegularExpression> expression; // instead of the text
-    Expected<void> find(std::string_view in, Pieces& pieces, std::vector<Span>& spans) const;
+    Expected<void> find(std::string_view in, Pieces& pieces, std::vector<TextSpan>& spans) const;
 };
 Expected<Pattern> pattern_of(const Json& json, const std::string& where);
 

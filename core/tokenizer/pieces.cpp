@@ -26,10 +26,10 @@ Expected<SplitBehavior> split_behavior(const std::string& word, const std::strin
 
 namespace {
 // Neighbours of one kind become one.
-void join_alike(std::vector<Span>& spans)
+void join_alike(std::vector<TextSpan>& spans)
 {
     std::size_t kept = 0;
-    for (const Span& span : spans) {
+    for (const TextSpan& span : spans) {
         if (kept > 0 && spans[kept - 1].match == span.match)
             spans[kept - 1].end = span.end;
         else
@@ -39,11 +39,11 @@ void join_alike(std::vector<Span>& spans)
 }
 
 // The first of several matches that follow each other joins what stands before it; the others stay alone.
-void join_to_previous(std::vector<Span>& spans)
+void join_to_previous(std::vector<TextSpan>& spans)
 {
     std::size_t kept = 0;
     bool after_match = false;
-    for (const Span& span : spans) {
+    for (const TextSpan& span : spans) {
         if (span.match && !after_match && kept > 0)
             spans[kept - 1].end = span.end;
         else
@@ -54,9 +54,9 @@ void join_to_previous(std::vector<Span>& spans)
 }
 
 // The same from the end to the beginning.
-void join_to_next(std::vector<Span>& spans)
+void join_to_next(std::vector<TextSpan>& spans)
 {
-    std::vector<Span> kept;
+    std::vector<TextSpan> kept;
     bool before_match = false;
     for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
         if (span->match && !before_match && !kept.empty())
@@ -69,11 +69,11 @@ void join_to_next(std::vector<Span>& spans)
 }
 } // namespace
 
-void add_split(const Piece& piece, std::vector<Span>& spans, SplitBehavior behavior, Pieces& pieces)
+void add_split(const Piece& piece, std::vector<TextSpan>& spans, SplitBehavior behavior, Pieces& pieces)
 {
     switch (behavior) {
     case SplitBehavior::removed:
-        std::erase_if(spans, [](const Span& span) { return span.match; });
+        std::erase_if(spans, [](const TextSpan& span) { return span.match; });
         break;
     case SplitBehavior::isolated:
         break;
@@ -87,12 +87,12 @@ void add_split(const Piece& piece, std::vector<Span>& spans, SplitBehavior behav
         join_alike(spans);
         break;
     }
-    for (const Span& span : spans)
+    for (const TextSpan& span : spans)
         pieces.add(piece.text.substr(span.begin, span.end - span.begin), piece.first && span.begin == 0);
 }
 
 Expected<void> spans_of_matches(
-    std::string_view text, const RegularExpression& expression, Pieces& pieces, std::vector<Span>& spans)
+    std::string_view text, const RegularExpression& expression, Pieces& pieces, std::vector<TextSpan>& spans)
 {
     spans.clear();
     std::size_t between = 0;
@@ -119,7 +119,7 @@ Expected<void> spans_of_matches(
     return {};
 }
 
-void spans_of_text(std::string_view text, std::string_view sought, std::vector<Span>& spans)
+void spans_of_text(std::string_view text, std::string_view sought, std::vector<TextSpan>& spans)
 {
     spans.clear();
     std::size_t between = 0;

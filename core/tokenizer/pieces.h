@@ -41,7 +41,7 @@ private:
 };
 
 // A part of a piece: [begin, end) matches or lies between matches.
-struct Span {
+struct TextSpan {
     std::size_t begin = 0, end = 0;
     bool match = false;
 };
@@ -51,11 +51,11 @@ enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_
 Expected<SplitBehavior> split_behavior(const std::string& word, const std::string& where);
 
 // Adds what `behavior` makes of `spans`, which cover the piece from its first to its last byte. Works in `spans`.
-void add_split(const Piece& piece, std::vector<Span>& spans, SplitBehavior behavior, Pieces& pieces);
+void add_split(const Piece& piece, std::vector<TextSpan>& spans, SplitBehavior behavior, Pieces& pieces);
 
 // The spans of a piece whose characters match where `matches` says so: one span per matching character.
 template <typename Matches>
-void spans_of_characters(std::string_view text, std::vector<Span>& spans, const Matches& matches)
+void spans_of_characters(std::string_view text, std::vector<TextSpan>& spans, const Matches& matches)
 {
     spans.clear();
     unicode::Characters characters(text);
@@ -74,7 +74,7 @@ void spans_of_characters(std::string_view text, std::vector<Span>& spans, const 
 
 // The same of an expression, and of a text.
 Expected<void> spans_of_matches(
-    std::string_view text, const RegularExpression& expression, Pieces& pieces, std::vector<Span>& spans);
-void spans_of_text(std::string_view text, std::string_view sought, std::vector<Span>& spans);
+    std::string_view text, const RegularExpression& expression, Pieces& pieces, std::vector<TextSpan>& spans);
+void spans_of_text(std::string_view text, std::string_view sought, std::vector<TextSpan>& spans);
 
 } // namespace fourfold

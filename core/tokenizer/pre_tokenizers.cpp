@@ -18,11 +18,11 @@ public:
         , invert_(invert)
     {
     }
-    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<Span>& spans) const override
+    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<TextSpan>& spans) const override
     {
         FOURFOLD_CHECK(pattern_.find(piece.text, pieces, spans));
         if (invert_)
-            for (Span& span : spans)
+            for (TextSpan& span : spans)
                 span.match = !span.match;
         add_split(piece, spans, behavior_, pieces);
         return {};
@@ -41,7 +41,7 @@ public:
         , behavior_(behavior)
     {
     }
-    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<Span>& spans) const override
+    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<TextSpan>& spans) const override
     {
         spans_of_characters(piece.text, spans, matches_);
         add_split(piece, spans, behavior_, pieces);
@@ -56,7 +56,7 @@ private:
 // GPT-2's: a blank before the first word of each piece.
 class BlankBefore : public PreTokenizer {
 public:
-    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<Span>& /*spans*/) const override
+    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<TextSpan>& /*spans*/) const override
     {
         const bool has = piece.text.starts_with(' ');
         pieces.add(has ? piece.text : pieces.keep(" " + std::string(piece.text)), piece.first);
@@ -67,7 +67,7 @@ public:
 // Bytes as letters, where further steps read them.
 class Letters : public PreTokenizer {
 public:
-    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<Span>& /*spans*/) const override
+    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<TextSpan>& /*spans*/) const override
     {
         pieces.add(pieces.keep(letters_of_bytes(piece.text)), piece.first);
         return {};
@@ -84,7 +84,7 @@ public:
         , split_(split)
     {
     }
-    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<Span>& spans) const override
+    Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<TextSpan>& spans) const override
     {
         std::string text;
         text.reserve(piece.text.size() * 2);

@@ -15,7 +15,7 @@ class PreTokenizer {
 public:
     virtual ~PreTokenizer() = default;
     // Reads `piece`, adds what becomes of it to `pieces.next`.
-    virtual Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<Span>& spans) const = 0;
+    virtual Expected<void> cut(const Piece& piece, Pieces& pieces, std::vector<TextSpan>& spans) const = 0;
 };
 
 struct PreTokenizers {

@@ -60,7 +60,7 @@ private:
 
     std::shared_ptr<const Tokenizer> tokenizer_;
     Pieces pieces_;
-    std::vector<Span> spans_;
+    std::vector<TextSpan> spans_;
     std::unordered_map<std::string, std::vector<std::uint32_t>, TextHash, std::equal_to<>> known_;
 };
 
