@@ -29,6 +29,7 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostOutput = std::size_t(1) << 30;
+constexpr std::uintmax_t kMostProgress = 1u << 20; // bytes of its lines; the verdict, with its timeline, is longer
 
 // A folder of this user's that goes with it.
 class ScratchFolder {
@@ -88,10 +89,11 @@ struct Ended {
     bool stopped = false, late = false;
 };
 
-// Runs the program with these two files as its output, until it ends, stop is requested or the time is over.
+// Runs the program with these two files as its output, until it ends, stop is requested or the time is over; `looked`
+// is called from time to time until then.
 Expected<Ended> run_program(const std::vector<std::string>& command, std::vector<std::string> environment,
     const std::filesystem::path& output, const std::filesystem::path& errors, std::optional<double> timeout_s,
-    const std::stop_token& stop)
+    const std::function<void()>& looked, const std::stop_token& stop)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -123,6 +125,8 @@ Expected<Ended> run_program(const std::vector<std::string>& command, std::vector
             kill(pid, SIGKILL);
             (stop.stop_requested() ? ended.stopped : ended.late) = true;
         }
+        if (looked)
+            looked();
         poll(nullptr, 0, 20);
     }
 }
@@ -172,15 +176,38 @@ Json last_line(const std::filesystem::path& output)
     return line && line->is_object() ? *line : Json();
 }
 
-Problem out_of_time(const Json& progress, double timeout_s, const std::string& where)
+RehearsalProgress progress_from(const Json& line)
 {
-    const std::size_t rehearsed = progress.is_object() ? progress.value("rehearsed", std::size_t(0)) : 0;
+    if (!line.is_object())
+        return {};
+    return {line.value("rehearsed", std::size_t(0)), line.value("of", std::size_t(0)), line.value("reserved_gib", 0.0)};
+}
+
+// Tells of each new line of progress in that file, which has nothing else in it while the trainer works.
+std::function<void()> progress_teller(
+    const std::filesystem::path& output, const std::function<void(const RehearsalProgress&)>& told)
+{
+    if (!told)
+        return {};
+    return [&told, output, size = std::uintmax_t(0)]() mutable {
+        std::error_code error;
+        const std::uintmax_t now = std::filesystem::file_size(output, error);
+        if (error || now == size || now > kMostProgress)
+            return;
+        size = now;
+        if (const Json line = last_line(output); line.contains("of"))
+            told(progress_from(line));
+    };
+}
+
+Problem out_of_time(const RehearsalProgress& progress, double timeout_s, const std::string& where)
+{
     std::string message = text_of("the rehearsal came to its time limit of %g s: ", timeout_s);
-    if (rehearsed == 0)
+    if (progress.rehearsed == 0)
         message += "no rank was through";
     else
-        message += text_of("%zu of %zu ranks were through, at most %.2f GiB reserved", rehearsed,
-            progress.value("of", std::size_t(0)), progress.value("reserved_gib", 0.0));
+        message += text_of("%zu of %zu ranks were through, at most %.2f GiB reserved", progress.rehearsed, progress.of,
+            progress.reserved_gib);
     return {ProblemCode::failed, message + "; whether ranks wait for each other is not proven",
         "give it more time with --timeout", where};
 }
@@ -206,8 +233,9 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
     std::vector<std::string> command{trainer.string(), "--rehearse", file.string()};
     if (request.timeline)
         command.emplace_back("--timeline");
-    FOURFOLD_TRY(
-        const Ended ended, run_program(command, environment_for(libraries), output, errors, request.timeout_s, stop));
+    FOURFOLD_TRY(const Ended ended,
+        run_program(command, environment_for(libraries), output, errors, request.timeout_s,
+            progress_teller(output, request.told), stop));
     if (ended.stopped)
         return Problem{ProblemCode::cancelled, "the rehearsal was stopped; nothing is proven", {}, plan.where};
     Json last = last_line(output);
@@ -216,7 +244,7 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
         return last;
     }
     if (ended.late)
-        return out_of_time(last, *request.timeout_s, plan.where);
+        return out_of_time(progress_from(last), *request.timeout_s, plan.where);
     const auto complaint = read_text_file(errors, 1u << 20);
     std::string why = complaint ? complaint->substr(0, complaint->find('\n')) : std::string();
     if (const std::string place = file.string() + ": "; why.starts_with(place)) // a file that is gone by now

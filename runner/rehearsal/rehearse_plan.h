@@ -5,17 +5,26 @@
 #include "core/base/json.h"
 #include "core/plan/plan.h"
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 
 namespace fourfold {
+
+// How far it came, as the trainer says it.
+struct RehearsalProgress {
+    std::size_t rehearsed = 0, of = 0; // ranks; `of` 0: it is being prepared
+    double reserved_gib = 0; // at the peak of the rank that takes most
+};
 
 struct RehearsalRequest {
     ResolvedPlan plan; // of any stack: what is rehearsed is Fourfold's own trainer
     std::filesystem::path trainer = {}; // default: fourfold-trainer beside this program
     std::optional<double> timeout_s = {}; // default: as long as it takes
     bool timeline = false;
+    std::function<void(const RehearsalProgress&)> told = {}; // on the caller's thread, where it moved
 };
 
 // What the trainer found (the object of runner/trainer/rehearsal/rehearse.h), with "planned_gib" for each stage and

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view/rehearsal/rehearsal_job.h"
+
+#include "app/view/plan/facts.h"
+#include "app/view/text.h"
+#include "core/report/views/rehearsal_report.h"
+
+namespace fourfold::view {
+
+namespace {
+
+RehearsalOutcome not_proven(std::string plan, const Problem& why)
+{
+    return {std::move(plan), why.code == ProblemCode::cancelled ? Tone::neutral : Tone::bad, "Nothing is proven",
+        why.line(), {}, {}};
+}
+
+RehearsalOutcome outcome_of(std::string plan, const Expected<Json>& result)
+{
+    if (!result)
+        return not_proven(std::move(plan), result.error());
+    RehearsalOutcome outcome{
+        std::move(plan), Tone::good, {}, rehearsal_verdict(*result), {}, rehearsal_stages(*result)};
+    for (const Json& problem : (*result)["problems"])
+        outcome.culprits.push_back(problem.get<std::string>());
+    if ((*result)["deadlock"].get<bool>())
+        outcome.headline = "Would not run: ranks wait for each other for ever";
+    else if (!(*result)["fits"].get<bool>())
+        outcome.headline = "Would not run: it does not fit into memory";
+    else if (!outcome.culprits.empty())
+        outcome.headline = "Would not run";
+    else
+        outcome.headline = "Fits, and no rank waits for ever";
+    if ((*result)["verdict"] != "ok")
+        outcome.tone = Tone::bad;
+    return outcome;
+}
+
+} // namespace
+
+std::string RehearsalOutcome::text() const
+{
+    std::string text = headline + "\n" + plan + "\n\n";
+    for (const std::string& culprit : culprits)
+        text += culprit + "\n";
+    text += (culprits.empty() ? "" : "\n") + verdict + "\n";
+    if (stages)
+        text += "\n" + stages->write(TableFormat::text) + "\n" + kRehearsalColumns + "\n";
+    return text;
+}
+
+RehearsalJob::RehearsalJob(std::function<void()> wake)
+    : wake_(std::move(wake))
+    , work_(wake_)
+{
+}
+
+void RehearsalJob::start(const ResolvedPlan& plan, const std::filesystem::path& trainer)
+{
+    progress_ = {};
+    outcome_.reset();
+    plan_ = (plan.name.empty() ? plan.model.name : plan.name) + ": " + layout_line(plan.layout);
+    mailbox_ = std::make_shared<Mailbox>();
+    work_.start([this, plan, trainer, name = plan_, mailbox = mailbox_, wake = wake_](
+                    const std::stop_token& stop) -> Background::Done {
+        const auto told = [&](const RehearsalProgress& progress) {
+            {
+                const std::scoped_lock lock(mailbox->mutex);
+                mailbox->news = progress;
+            }
+            wake();
+        };
+        return
+            [this, outcome = outcome_of(name, rehearse_plan({.plan = plan, .trainer = trainer, .told = told}, stop))] {
+                outcome_ = outcome;
+            };
+    });
+}
+
+void RehearsalJob::cancel()
+{
+    if (!is_running())
+        return;
+    work_.cancel();
+    outcome_ = not_proven(plan_, {ProblemCode::cancelled, "The rehearsal was stopped", {}, {}});
+}
+
+bool RehearsalJob::deliver()
+{
+    bool moved = work_.deliver();
+    if (is_running() && mailbox_) {
+        const std::scoped_lock lock(mailbox_->mutex);
+        if (mailbox_->news) {
+            progress_ = *std::exchange(mailbox_->news, std::nullopt);
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+std::string RehearsalJob::progress_text() const
+{
+    if (progress_.of == 0)
+        return "The trainer is starting";
+    std::string text
+        = grouped(double(progress_.rehearsed)) + " of " + counted(double(progress_.of), "rank") + " rehearsed";
+    if (progress_.rehearsed > 0)
+        text += ", " + gib(progress_.reserved_gib) + " GiB at most";
+    return text;
+}
+
+double RehearsalJob::share() const
+{
+    return progress_.of == 0 ? 0 : double(progress_.rehearsed) / double(progress_.of);
+}
+
+} // namespace fourfold::view
