@@ -25,19 +25,23 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
     std::filesystem::create_directories(folder);
     auto variables = plan.run.environment;
     variables.insert(environment.begin(), environment.end());
+    const std::string count = std::to_string(plan.gpus);
+    variables["WORLD_SIZE"] = count;
     const bool gpu = std::ranges::find(flags, "--gpu") != flags.end();
     const auto worker = gpu ? cuda_parity_worker() : parity_worker();
-    Ranks ranks(
-        plan.gpus, joined({worker, "--plan", write_plan(plan, folder), "--run-dir", folder}, flags), folder, variables);
-    const auto statuses = ranks.wait(200s);
+    // One process, of which the ranks are forked.
+    Ranks parent(1, joined({worker, "--ranks", count, "--plan", write_plan(plan, folder), "--run-dir", folder}, flags),
+        folder, variables);
+    (void)parent.wait(200s);
+    const auto statuses = read_json_file(folder / "statuses.json");
     JobResult result;
     for (int rank = 0; rank < plan.gpus; ++rank) {
-        if (statuses[std::size_t(rank)] == 0) {
+        if (statuses && (*statuses)[std::size_t(rank)] == 0) {
             result.dumps.push_back(read_dump(folder, rank));
             if (std::ranges::find(flags, "--both") != flags.end())
                 result.single.push_back(read_dump(folder, rank, ".fp32"));
         } else if (result.problem.empty())
-            result.problem = "rank " + std::to_string(rank) + ": " + ranks.log(rank);
+            result.problem = "rank " + std::to_string(rank) + ": " + log_of(folder, rank);
     }
     return result;
 }

@@ -165,7 +165,12 @@ void Ranks::limit_file_size(int rank, std::size_t bytes)
 
 std::string Ranks::log(int rank) const
 {
-    std::ifstream file(folder_ / ("rank" + std::to_string(rank) + ".log"));
+    return log_of(folder_, rank);
+}
+
+std::string log_of(const std::filesystem::path& folder, int rank)
+{
+    std::ifstream file(folder / ("rank" + std::to_string(rank) + ".log"));
     std::stringstream text;
     text << file.rdbuf();
     return text.str();

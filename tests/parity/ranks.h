@@ -56,6 +56,9 @@ private:
     std::vector<int> statuses_;
 };
 
+// What a rank printed.
+std::string log_of(const std::filesystem::path& folder, int rank);
+
 // A port of loopback on which nobody listens.
 int free_port();
 
