@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold tui` on a pseudo-terminal, driven by keys: its screens cell by cell, what it leaves behind, bad terminals.
 #include "core/base/json.h"
+#include "tests/temporary_folder.h"
 #include "tests/tui/terminal.h"
 
 #include <gmock/gmock.h>
@@ -26,18 +27,7 @@ constexpr const char* kPlan = R"({
 
 class Tui : public ::testing::Test {
 protected:
-    void SetUp() override
-    {
-        std::string pattern = (std::filesystem::temp_directory_path() / "tui-XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-        std::ofstream(plan()) << kPlan;
-    }
-    void TearDown() override
-    {
-        std::error_code error;
-        std::filesystem::remove_all(folder_, error);
-    }
+    void SetUp() override { std::ofstream(plan()) << kPlan; }
     [[nodiscard]] std::filesystem::path plan() const { return folder_ / "p.plan.json"; }
     [[nodiscard]] TerminalProgram::Options options(int rows = 24, int columns = 80) const
     {
@@ -64,7 +54,7 @@ protected:
         ASSERT_TRUE(expected) << file;
         EXPECT_EQ(shown, *expected) << name;
     }
-    std::filesystem::path folder_;
+    TemporaryFolder folder_;
 };
 
 struct Size {
