@@ -96,13 +96,13 @@ QString faultsOfDialog(const char* what, QSize room, const std::function<void()>
     const WhenDialog<QDialog> look(
         [&](QDialog& dialog) {
             QTest::qWait(100);
-            const auto look = [&] {
+            const auto is_readable = [&] {
                 lines = unreadableTexts(dialog) + shortenedWithoutTip(dialog);
                 if (dialog.width() > room.width() || dialog.height() > room.height())
                     lines << QStringLiteral("is %1 x %2").arg(dialog.width()).arg(dialog.height());
                 return lines.isEmpty();
             };
-            (void)QTest::qWaitFor(look, kSettling); // `lines` keeps what the last look found
+            (void)QTest::qWaitFor(is_readable, kSettling); // `lines` keeps what the last look found
             dialog.reject();
         },
         50);

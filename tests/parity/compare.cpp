@@ -19,6 +19,12 @@ std::vector<std::string> joined(std::vector<std::string> a, const std::vector<st
     return a;
 }
 
+Case of_steps(Case c, int steps)
+{
+    c.model.emplace_back("run.steps=" + std::to_string(steps));
+    return c;
+}
+
 JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder, const std::vector<std::string>& flags,
     const std::map<std::string, std::string>& environment)
 {

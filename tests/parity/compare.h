@@ -43,6 +43,14 @@ Differences compare(const std::vector<Dump>& dumps, const Dump& one);
 Differences compare_with_one_rank(
     const Case& c, const std::vector<std::string>& one_flags, const std::vector<std::string>& mesh_flags);
 
+// Of jobs whose time goes into their messages.
+#ifdef FOURFOLD_EVERY_MESH
+constexpr int kSteps = 10;
+#else
+constexpr int kSteps = 6; // the second one begins with weights that the first one moved, the fifth ends a ramp-up
+#endif
+Case of_steps(Case c, int steps);
+
 std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b);
 
 } // namespace fourfold::testing

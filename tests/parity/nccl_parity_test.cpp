@@ -16,19 +16,11 @@ namespace {
 // multiprocessors.
 const std::vector<std::string> kRules{"--fp64", "--nccl-rules", "4", "--one-queue"};
 
-#ifdef FOURFOLD_EVERY_MESH
-constexpr int kSteps = 10;
-#else
-constexpr int kSteps = 6; // the second one begins with weights that the first one moved, the fifth ends a ramp-up
-#endif
-
 class UnderNcclRules : public ::testing::TestWithParam<Case> { };
 
 TEST_P(UnderNcclRules, EqualsOneRank)
 {
-    Case c = GetParam();
-    c.model.emplace_back("run.steps=" + std::to_string(kSteps));
-    EXPECT_EQ(excess(compare_with_one_rank(c, {"--fp64"}, kRules)), "");
+    EXPECT_EQ(excess(compare_with_one_rank(of_steps(GetParam(), kSteps), {"--fp64"}, kRules)), "");
 }
 
 // Pipelines of more than two ranks, where links go both ways between any two neighbours.

@@ -49,21 +49,13 @@ TEST_P(PrecisionEqualsOneRank, InFp64)
 INSTANTIATE_TEST_SUITE_P(Meshes, PrecisionEqualsOneRank, ::testing::ValuesIn(precision_cases()),
     [](const auto& info) { return info.param.name; });
 
-#ifdef FOURFOLD_EVERY_MESH
-constexpr char kCombinationSteps[] = "run.steps=10";
-#else
-constexpr char kCombinationSteps[] = "run.steps=4"; // most of the time of a job of 8 ranks goes into its messages
-#endif
-
 // Every pair of settings that can be set together is in one of these jobs of at most 8 ranks; and some plans that the
 // planner's search would propose.
 class CombinationOfSettings : public ::testing::TestWithParam<Case> { };
 
 TEST_P(CombinationOfSettings, EqualsOneRank)
 {
-    Case c = GetParam();
-    c.model.emplace_back(kCombinationSteps);
-    EXPECT_EQ(excess(compare_with_one_rank(c, {"--both"}, {"--both"})), "");
+    EXPECT_EQ(excess(compare_with_one_rank(of_steps(GetParam(), kSteps), {"--both"}, {"--both"})), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(CoveringArray, CombinationOfSettings, ::testing::ValuesIn(covering_array(2, 8)),

@@ -13,7 +13,7 @@
 // link, but one for activations and one for gradients of all stages, or one for each two stages: what NCCL would not
 // forgive.
 //   [--ranks N]
-// --ranks: this process forks N ranks, which then need not load LibTorch one by one (half of the time of a small job),
+// --ranks: this process forks N ranks, which then need not load LibTorch one by one (a quarter of a second of a core),
 // and writes DIR/statuses.json: the exit status of each, or 128 + signal. Their output goes to DIR/rank<r>.log.
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.

@@ -83,20 +83,6 @@ int free_port()
     throw std::runtime_error("no free port on loopback");
 }
 
-TemporaryFolder::TemporaryFolder()
-{
-    std::string name = (std::filesystem::temp_directory_path() / "fourfold-trainer-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-        throw std::runtime_error("cannot create " + name);
-    path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder()
-{
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 Ranks::Ranks(int count, const std::vector<std::string>& command, const std::filesystem::path& folder,
     const std::map<std::string, std::string>& environment)
     : folder_(folder)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "tests/temporary_folder.h"
 
 #include <chrono>
 #include <filesystem>
@@ -14,18 +15,7 @@
 
 namespace fourfold::testing {
 
-// A folder of its own under the system's temporary folder, removed with the object.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 // Exit status of a rank, or 128 + signal, or -1 when it had to be killed after the time-out.
 class Ranks {

@@ -41,7 +41,7 @@ protected:
     }
     [[nodiscard]] std::string tiny(int steps, int ms, const std::string& more = "") const
     {
-        return put_tiny_plan(folder_, steps, ms, more).string();
+        return put_tiny_plan(folder_.path(), steps, ms, more).string();
     }
     [[nodiscard]] std::vector<RunSummary> stored() const
     {

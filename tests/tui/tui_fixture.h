@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "tests/temporary_folder.h"
 #include "tests/tui/fake_programs.h"
 #include "tests/tui/terminal.h"
 
@@ -23,18 +24,7 @@ inline constexpr const char* kPlan = R"({
 
 class Tui : public ::testing::Test {
 protected:
-    void SetUp() override
-    {
-        std::string pattern = (std::filesystem::temp_directory_path() / "tui-XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-        std::ofstream(plan()) << kPlan;
-    }
-    void TearDown() override
-    {
-        std::error_code error;
-        std::filesystem::remove_all(folder_, error);
-    }
+    void SetUp() override { std::ofstream(plan()) << kPlan; }
     [[nodiscard]] std::filesystem::path plan() const { return folder_ / "p.plan.json"; }
     [[nodiscard]] TerminalProgram::Options options(int rows = 24, int columns = 80) const
     {
@@ -68,7 +58,7 @@ protected:
         ASSERT_TRUE(expected) << file;
         EXPECT_EQ(shown, *expected) << name;
     }
-    std::filesystem::path folder_;
+    TemporaryFolder folder_;
 };
 
 } // namespace fourfold::test

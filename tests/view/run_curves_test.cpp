@@ -30,7 +30,7 @@ std::vector<double> steps(std::size_t count)
     return out;
 }
 
-// A run of 4 sequences x 8 tokens a step whose loss is `loss`.
+// A run of 4 sequences x 8 tokens per step whose loss is `loss`.
 CurveRun run_of(const std::string& id, const std::string& name, const std::vector<float>& loss)
 {
     CurveRun run;

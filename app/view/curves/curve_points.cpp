@@ -22,7 +22,7 @@ void CurveRange::take(double value)
 }
 
 Smoother::Smoother(double weight)
-    : weight_(std::clamp(weight, 0.0, 0.999))
+    : weight_(std::clamp(weight, 0.0, kMost))
 {
 }
 

@@ -22,7 +22,8 @@ struct CurveRange {
 // value, not at 0. NaN, a value that is not there, stays and is passed over.
 class Smoother {
 public:
-    explicit Smoother(double weight); // of what was before, 0 ... 0.999
+    static constexpr double kMost = 0.999;
+    explicit Smoother(double weight); // of what was before, 0 ... kMost
     float take(float value);
 
 private:

@@ -128,17 +128,15 @@ void RunCurves::keep(const std::vector<std::string>& ids)
 
 std::optional<std::size_t> RunCurves::steps_of(const std::string& id) const
 {
-    const auto held = std::ranges::find_if(runs_, [&id](const Held& one) { return one.run.id == id; });
-    return held == runs_.end() ? std::nullopt : std::optional(held->run.step.size());
+    const Held* held = find(runs_, id);
+    return held ? std::optional(held->run.step.size()) : std::nullopt;
 }
 
 void RunCurves::add(CurveRun run)
 {
-    for (Held& held : runs_) {
-        if (held.run.id == run.id) {
-            held = {std::move(run), held.colour, {}};
-            return;
-        }
+    if (Held* held = find(runs_, run.id)) {
+        *held = {std::move(run), held->colour, {}};
+        return;
     }
     std::size_t colour = 0; // the first that nobody has
     while (std::ranges::any_of(runs_, [colour](const Held& held) { return held.colour == colour; }))
@@ -148,14 +146,14 @@ void RunCurves::add(CurveRun run)
 
 bool RunCurves::append(const std::string& id, const Json& event)
 {
-    const auto held = std::ranges::find_if(runs_, [&id](const Held& one) { return one.run.id == id; });
+    Held* held = find(runs_, id);
     const std::optional<double> number = number_at(event, "step");
-    if (held == runs_.end() || kind_of(event) != EventKind::step || !number || !(std::abs(*number) < 2e9))
+    if (!held || kind_of(event) != EventKind::step || !number || !(std::abs(*number) < 2e9))
         return false;
     CurveRun& run = held->run;
     const std::size_t before = run.step.size();
     const StepValues step = step_values(event);
-    // Events carry a wall clock; what the steps took is as good and needs no parsing of thousands a second.
+    // Events carry a wall clock; what the steps took is as good and needs no parsing of thousands per second.
     run.append(static_cast<int>(*number), before == 0 ? 0 : run.seconds.back() + step.step_time_s.value_or(0), step);
     return run.step.size() > before;
 }
@@ -174,7 +172,7 @@ void RunCurves::set_groups(CurveGroups groups)
 
 void RunCurves::set_smoothing(double weight)
 {
-    weight = std::clamp(weight, 0.0, 0.999);
+    weight = std::clamp(weight, 0.0, Smoother::kMost);
     if (weight == smoothing_)
         return;
     smoothing_ = weight;
@@ -288,12 +286,11 @@ CurvePicture RunCurves::picture(CurveMetric metric, int pixels) const
 {
     const auto index = static_cast<std::size_t>(metric);
     CurvePicture picture{{}, no_range(), no_range(), {}};
-    const std::vector<Group> groups = grouped_runs();
+    std::vector<Group> groups = grouped_runs();
+    std::erase_if(groups, [](const Group& group) { return !group.entry.shown; });
     bool same = true; // of the forecasts
     const Held* first = nullptr;
     for (const Group& group : groups) {
-        if (!group.entry.shown)
-            continue;
         for (const Held* held : group.runs) {
             const std::vector<double>& x = places(held->run);
             if (x.empty())
@@ -311,8 +308,6 @@ CurvePicture RunCurves::picture(CurveMetric metric, int pixels) const
     if (same)
         picture.forecast = first->run.forecasts[index];
     for (const Group& group : groups) {
-        if (!group.entry.shown)
-            continue;
         CurveLine line{group.entry.key, group.entry.name, group.entry.colour, group.runs.size(), {}, {}, {}, {}};
         if (group.runs.size() > 1) {
             add_band(line, group, metric, picture.x, pixels);

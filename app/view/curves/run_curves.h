@@ -8,6 +8,7 @@
 #include "core/history/store.h"
 #include "core/predict/prediction.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -92,7 +93,7 @@ public:
 
     void set_axis(CurveAxis axis);
     void set_groups(CurveGroups groups);
-    void set_smoothing(double weight); // 0 ... 0.999
+    void set_smoothing(double weight); // as of a Smoother
     void set_range(const std::optional<CurveRange>& range); // of the axis; empty: all of it
     void set_shown(const std::string& key, bool shown);
     [[nodiscard]] CurveAxis axis() const { return axis_; }
@@ -123,6 +124,13 @@ private:
         Entry entry;
         std::vector<const Held*> runs;
     };
+    // Null where it is not held.
+    template <typename Runs>
+    static auto* find(Runs& runs, const std::string& id)
+    {
+        const auto held = std::ranges::find(runs, id, [](const Held& one) -> const std::string& { return one.run.id; });
+        return held == runs.end() ? nullptr : &*held;
+    }
     [[nodiscard]] std::vector<Group> grouped_runs() const;
     [[nodiscard]] const std::vector<double>& places(const CurveRun& run) const;
     [[nodiscard]] const std::vector<float>& values(const Held& held, CurveMetric metric) const;

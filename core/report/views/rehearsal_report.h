@@ -11,7 +11,7 @@ namespace fourfold {
 
 // One line: how many ranks, whether it fits, whether ranks wait for each other for ever, the time of a step.
 std::string rehearsal_verdict(const Json& rehearsal);
-// A row a pipeline stage: memory in GiB beside what was planned, collectives, messages, launches, products.
+// A row per pipeline stage: memory in GiB beside what was planned, collectives, messages, launches, products.
 Table rehearsal_stages(const Json& rehearsal);
 // What the columns of memory count.
 inline constexpr const char* kRehearsalColumns

@@ -2,12 +2,12 @@
 // A rehearsal in the background of a front end, with a script for the trainer: progress, culprit, stop, no trainer.
 #include "app/view/rehearsal/rehearsal_job.h"
 #include "core/plan/presets.h"
+#include "tests/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <fstream>
 
 namespace fourfold::test {
@@ -25,9 +25,6 @@ class RehearsalJob : public ::testing::Test {
 protected:
     void SetUp() override
     {
-        std::string pattern = (std::filesystem::temp_directory_path() / "rehearsal-XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
         Expected<Plan> plan = plan_from_json(
             Json{{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 16}, {"stack", "fourfold"},
                 {"layout", {{"tp", 2}, {"pp", 2}}}, {"training", {{"global_batch", 64}, {"schedule", "1f1b"}}}},
@@ -37,7 +34,6 @@ protected:
         ASSERT_TRUE(resolved) << resolved.error().line();
         plan_ = *std::move(resolved);
     }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     std::filesystem::path trainer(const std::string& script) const
     {
         const std::filesystem::path file = folder_ / "trainer";
@@ -66,7 +62,7 @@ protected:
         }
         return false;
     }
-    std::filesystem::path folder_;
+    TemporaryFolder folder_;
     ResolvedPlan plan_;
     std::mutex mutex_;
     std::condition_variable awake_;
