@@ -127,6 +127,7 @@ TEST(Rehearsal, NoMeshOfTheMatrixWaitsForEver)
     auto cases = fourfold::testing::all_cases();
     int tried = 0;
     for (const Case& each : cases) {
+        SCOPED_TRACE(each.name);
         const ResolvedPlan plan = plan_of(each);
         if (plan.gpus > kMostRanks)
             continue;

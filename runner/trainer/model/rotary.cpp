@@ -129,7 +129,7 @@ RotaryTable rotary_table(
 
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table)
 {
-    const int64_t turned = 2 * table.cosine.size(1), rest = x.size(-1) - turned;
+    const int64_t turned = 2 * table.cosine.size(-1), rest = x.size(-1) - turned;
     if (rest == 0)
         return fused_rotation(x, table.cosine, table.sine);
     return at::cat({fused_rotation(x.narrow(-1, 0, turned), table.cosine, table.sine), x.narrow(-1, turned, rest)}, -1);
