@@ -55,7 +55,7 @@ TEST_F(Rehearse, SaysThatNoRankWaitsForEver)
 
 TEST_F(Rehearse, OutOfMemoryNamesRankAndPass)
 {
-    const std::string large = plan({{"model", {{"vocab_size", 80000000}}}, {"training", {{"micro_batch", 4}}}});
+    const std::string large = plan({{"model", {{"vocab_size", 120000000}}}, {"training", {{"micro_batch", 4}}}});
     const Output text = fourfold({"rehearse", large});
     EXPECT_EQ(text.status, 1) << text.err;
     EXPECT_THAT(text.out,

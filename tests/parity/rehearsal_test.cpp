@@ -293,15 +293,16 @@ TEST_P(KeptActivations, AreWhatThePlannerCounts)
 {
     const auto plan_with = [&](int micro_batches) {
         return plan_of(GetParam(),
-            {"layout.pp=2", "training.precision=\"bf16\"", "training.schedule=\"gpipe\"", "training.seq_len=256",
-                "model.max_position_embeddings=256", "training.micro_batch=1",
-                "training.micro_batches=" + std::to_string(micro_batches), "model.hidden_size=1024",
-                "model.intermediate_size=2816", "model.num_attention_heads=8", "model.num_key_value_heads=4",
-                "model.vocab_size=512", "model.num_hidden_layers=8"});
+            {"cluster=\"dgx-h100\"", "layout.pp=2", "training.precision=\"bf16\"", "training.schedule=\"gpipe\"",
+                "training.seq_len=256", "model.max_position_embeddings=256", "training.micro_batch=1",
+                "training.global_batch=" + std::to_string(micro_batches * plan_of(GetParam()).layout.dp),
+                "model.hidden_size=1024", "model.intermediate_size=2816", "model.num_attention_heads=8",
+                "model.num_key_value_heads=4", "model.vocab_size=512", "model.num_hidden_layers=8"});
     };
     const ResolvedPlan few = plan_with(4), more = plan_with(5);
+    const auto program = build_program(few, {0, 1});
     double planned = 0;
-    for (const Allocation& allocation : build_program(few, {0, 1})[0].chunks.at(0).allocations)
+    for (const Allocation& allocation : program[0].chunks.at(0).allocations)
         planned += allocation.lifetime == Lifetime::micro_batch ? allocation.bytes : 0;
     const auto with_few = rehearse_rank(few, 0), with_more = rehearse_rank(more, 0);
     ASSERT_TRUE(with_few && with_more) << (with_few ? with_more : with_few).error().line();
