@@ -6,7 +6,6 @@
 #include "app/desktop/keys_dialog.h"
 #include "app/desktop/look/icons.h"
 #include "app/desktop/look/zoom.h"
-#include "app/desktop/notify.h"
 #include "app/desktop/page_stack.h"
 #include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/history/history_page.h"
@@ -16,6 +15,7 @@
 #include "app/desktop/pages/runs/runs_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/plan_files.h"
+#include "app/desktop/run_signs.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/window_commands.h"
@@ -180,31 +180,16 @@ void MainWindow::connectPages()
             tr("The nodes are saved as cluster %1 in %2.").arg(cluster, file), tr("Use cluster %1").arg(cluster));
     });
     connect(&runsPage(), &RunsPage::runsChanged, &historyPage(), [this] { historyPage().refresh(); });
-    connect(&m_live, &LiveRun::ended, this, [this](const QString& run) {
-        if (run.isEmpty())
-            return;
-        historyPage().showNext(run);
-        tellOfEnd();
-    });
-    const auto markRuns = [this] {
-        const bool runs = m_controller.isRunning() && m_controller.work() != RunController::Work::check;
-        const view::LiveRun& run = m_live.run();
-        m_toolBar->showRunning(!runs ? QString()
-                : run.step() == 0
-                ? exactText(view::state_label(run.state()))
-                : tr("Step %1 of %2: %3").arg(grouped(run.step()), grouped(run.total_steps()), fromUtf8(run.title())));
-    };
-    connect(&m_controller, &RunController::workChanged, this, markRuns);
-    connect(&m_live, &LiveRun::changed, this, markRuns);
-    connect(&historyPage(), &HistoryPage::planRequested, this,
-        [this, showPlan](const Plan& plan, const QString& target, bool runs) {
+    connect(&m_live, &LiveRun::ended, &historyPage(), &HistoryPage::showNext);
+    auto* signs = new RunSigns(m_controller, m_live, *this);
+    connect(signs, &RunSigns::running, m_toolBar, &WindowToolBar::showRunning);
+    connect(signs, &RunSigns::ended, this, &MainWindow::say);
+    connect(
+        &historyPage(), &HistoryPage::planRequested, this, [this](const Plan& plan, const QString& target, bool runs) {
             m_files->openUntitled(plan);
-            if (!runs) {
-                showPlan();
-                return;
-            }
-            showPage(QStringLiteral("runs"));
-            runsPage().form().setTarget(target);
+            showPage(runs ? QStringLiteral("runs") : QStringLiteral("plan"));
+            if (runs)
+                runsPage().form().setTarget(target);
         });
     connect(&historyPage(), &HistoryPage::compareRequested, this, [this](const QStringList& runs) {
         for (const QString& run : runs)
@@ -436,21 +421,6 @@ void MainWindow::openStartPlan()
             tr("Fourfold was not closed properly last time. %1 with unsaved changes %2 restored.")
                 .arg(counted(restored, tr("plan")), restored == 1 ? tr("was") : tr("were")));
     }
-}
-
-// Somebody may have looked elsewhere for hours.
-void MainWindow::tellOfEnd()
-{
-    const view::LiveRun& run = m_live.run();
-    QString text = fromUtf8(run.title());
-    if (run.measured_throughput())
-        text += tr(": %1 tokens/s per GPU").arg(throughputText(*run.measured_throughput()));
-    if (run.state() != RunState::ok && !run.state_text().empty())
-        text += QLatin1Char('\n') + fromUtf8(run.state_text());
-    const QString title = tr("Run ended: %1").arg(exactText(view::state_label(run.state())));
-    notify(*this, title, text, run.state() != RunState::ok);
-    if (page() != QLatin1String("runs"))
-        say(QStringLiteral("%1, %2").arg(title, fromUtf8(run.title())));
 }
 
 // Runs of this computer's history that a closed window, or a lost one, left on their nodes.

@@ -94,7 +94,6 @@ private:
     void take(const DroppedItem& item);
     void showDocument(); // another plan is current, or its title changed
     void saveSession();
-    void tellOfEnd();
     void offerRunsUnderWay();
     void offerChangedPlan(int index);
     void offerPreset(const QString& field, const QString& id, const QString& text, const QString& step);

@@ -5,12 +5,14 @@
 #include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/compare/sweep_view.h"
 #include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/history/run_curves_view.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/pages/runs/run_details.h"
 #include "app/desktop/pages/runs/runs_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/widgets/charts/curves_chart.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/compare/published.h"
@@ -118,13 +120,16 @@ private slots:
         std::vector<Json> steps; // published rows have no loss
         for (int step = 0; step < 3; ++step)
             steps.push_back({{"seq", step}, {"time", "2026-01-01T00:00:00.000Z"}, {"event", "step"}, {"step", step + 1},
-                {"loss", 4.0 - step}, {"tps_per_gpu", 7000.0}, {"step_time_s", 70.0}, {"memory_peak_gib", 50.0}});
+                {"loss", 4.0 - step}, {"grad_norm", 1.0}, {"mfu", 0.3}, {"tps_per_gpu", 7000.0}, {"step_time_s", 70.0},
+                {"memory_peak_gib", 50.0}});
         steps.push_back({{"seq", 3}, {"time", "2026-01-01T00:00:01.000Z"}, {"event", "error"}, {"rank", 1},
             {"host", "node1"}, {"message", "killed"}}); // nor a failure
         const QString run = test::Home::the().write(QStringLiteral("run.json"),
             QByteArray::fromStdString(
                 measured_run(w.document().prediction()->plan, "lossy", "with losses", "fail", "", steps).dump()));
         QVERIFY(w.window.historyPage().importRun(run.toStdString()));
+        w.window.historyPage().showView(HistoryPage::View::curves); // of the run that is selected, once they are read
+        QTRY_VERIFY(!w.window.historyPage().curves().chart(view::CurveMetric::loss).table().rows.empty());
         wrong = w.faults(w.window.historyPage());
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
 

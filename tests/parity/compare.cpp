@@ -21,7 +21,8 @@ std::vector<std::string> joined(std::vector<std::string> a, const std::vector<st
 
 Case of_steps(Case c, int steps)
 {
-    c.model.emplace_back("run.steps=" + std::to_string(steps));
+    if (std::ranges::none_of(c.model, [](const std::string& change) { return change.starts_with("run.steps="); }))
+        c.model.emplace_back("run.steps=" + std::to_string(steps));
     return c;
 }
 

@@ -5,6 +5,7 @@
 #include "app/desktop/dialogs/save_file.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/history/history_detail.h"
+#include "app/desktop/pages/history/history_import.h"
 #include "app/desktop/pages/history/recalibrate_dialog.h"
 #include "app/desktop/pages/history/run_curves_view.h"
 #include "app/desktop/widgets/cards/card_export.h"
@@ -20,11 +21,9 @@
 #include "app/models/shared/text.h"
 #include "app/view/history/history_access.h"
 #include "app/view/runs/run_again.h"
-#include "app/view/runs/run_folder.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/most_off.h"
 
-#include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
 #include <QMenu>
@@ -37,7 +36,6 @@ namespace fourfold::ui {
 namespace {
 // A run of more steps is read on a thread of its own: the window must answer while somebody walks through the list.
 constexpr int kStepsReadAtOnce = 2000;
-constexpr std::size_t kLargestRun = std::size_t{1} << 30; // bytes of an exported run
 } // namespace
 
 HistoryPage::HistoryPage(const PageContext& context)
@@ -107,35 +105,27 @@ QPushButton* HistoryPage::makeExports()
     return exports;
 }
 
-QPushButton* HistoryPage::makeImports()
-{
-    QPushButton* import = makeButton(tr("Import\u2026"), "plain", "importRuns",
-        tr("Exported runs (JSON) and measured tables (CSV) become runs of the history"));
-    auto* menu = new QMenu(import);
-    menu->addAction(tr("File\u2026"), this, &HistoryPage::askImport);
-    QMenu* published = menu->addMenu(tr("Published table"));
-    for (const std::filesystem::path& table : published_tables())
-        published->addAction(fromUtf8(table.stem().string()), this, [this, table] { readTable(table); });
-    published->setEnabled(!published->isEmpty());
-    import->setMenu(menu);
-    return import;
-}
-
 QWidget* HistoryPage::makeTable()
 {
     named(m_filter, "historyFilter")->setPlaceholderText(tr("Filter: words, or abs(error) > 0.1 and gpus >= 8"));
     m_filter->setFields(m_model.list().fields());
     m_filter->setMeant(is_run_expression);
     m_count->setProperty("role", "muted");
-    m_import = makeImports();
+    m_import = new HistoryImport(m_file, *this);
+    connect(m_import, &HistoryImport::message, this, &HistoryPage::message);
+    connect(m_import, &HistoryImport::imported, this, [this](const QString& run) {
+        if (!run.isEmpty())
+            m_filter->clear();
+        refresh(run);
+    });
     connect(m_delete, &QPushButton::clicked, this, &HistoryPage::deleteChosen);
     connect(m_table, &DataTable::deletePressed, this, &HistoryPage::deleteChosen);
     connect(m_recalibrate, &QPushButton::clicked, this, &HistoryPage::recalibrate);
     connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
     m_table->onKey(Qt::Key_C, [this] { compareSelected(); });
     m_table->setRowMenu([this](QMenu& menu) { fillRowMenu(menu); });
-    m_filterBar
-        = new FilterBar(m_filter, 360, {m_count}, {m_compare, m_recalibrate, m_delete, m_import, makeExports()});
+    m_filterBar = new FilterBar(
+        m_filter, 360, {m_count}, {m_compare, m_recalibrate, m_delete, m_import->button(), makeExports()});
     m_table->present(m_model, "history", tr("Stored runs"));
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setSortingEnabled(true);
@@ -151,7 +141,7 @@ QWidget* HistoryPage::makeTable()
         if (!m_model.list().all().empty())
             m_filter->clear();
         else
-            m_import->showMenu();
+            m_import->button()->showMenu();
     });
     m_table->viewport()->setLayout(
         columnOf({Item::spring(), m_emptyText, {m_emptyButton, 0, Qt::AlignCenter}, Item::spring()}, 6));
@@ -297,6 +287,8 @@ void HistoryPage::applyFilter()
 
 void HistoryPage::showNext(const QString& run)
 {
+    if (run.isEmpty())
+        return;
     if (isVisible())
         refresh(run);
     else
@@ -428,78 +420,19 @@ void HistoryPage::recalibrate()
     dialog.exec();
 }
 
-void HistoryPage::askImport()
-{
-    const QString file = QFileDialog::getOpenFileName(
-        this, tr("Take runs into the history"), {}, tr("Exported runs and tables (*.json *.csv);;All files (*)"));
-    if (file.isEmpty())
-        return;
-    if (file.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive))
-        readTable(file.toStdString());
-    else
-        importRun(file.toStdString());
-}
-
-namespace {
-Expected<ImportedTable> tableInto(const std::filesystem::path& history, const std::filesystem::path& csv)
-{
-    FOURFOLD_TRY(HistoryStore store, view::writable_history(history));
-    return import_table(store, csv);
-}
-} // namespace
-
 bool HistoryPage::importTable(const std::filesystem::path& csv)
 {
-    return showImported(tableInto(m_file, csv));
+    return m_import->table(csv);
 }
 
 void HistoryPage::readTable(const std::filesystem::path& csv)
 {
-    m_import->setEnabled(false);
-    emit message(tr("Reading %1\u2026").arg(fromUtf8(csv.filename().string())));
-    m_importer.start([this, csv, file = m_file](const std::stop_token&) -> Background::Done {
-        return [this, done = std::make_shared<const Expected<ImportedTable>>(tableInto(file, csv))] {
-            m_import->setEnabled(true);
-            showImported(*done);
-        };
-    });
-}
-
-bool HistoryPage::showImported(const Expected<ImportedTable>& done)
-{
-    if (!succeeded(this, tr("The table was not added"), done))
-        return false;
-    refresh();
-    emit message(tr("%1 added, %2 there already").arg(counted(done->added, tr("run")), grouped(done->known)));
-    if (done->remarks.empty())
-        return true;
-    QStringList lines;
-    for (const std::string& remark : done->remarks)
-        lines << fromUtf8(remark);
-    showLongText(this, tr("%1 left out").arg(counted(double(lines.size()), tr("row"))), lines.join(QLatin1Char('\n')));
-    return true;
+    m_import->readTable(csv);
 }
 
 bool HistoryPage::importRun(const std::filesystem::path& path)
 {
-    std::error_code error;
-    const auto import = [&]() -> Expected<std::string> {
-        FOURFOLD_TRY(const Json run,
-            std::filesystem::is_directory(path, error) ? view::run_from_folder(path)
-                                                       : read_json_file(path, kLargestRun));
-        FOURFOLD_TRY(HistoryStore store, view::writable_history(m_file));
-        const std::string id = run.value("id", std::string());
-        if (store.full_id(id))
-            return id; // there already
-        return store.import_run(run);
-    };
-    const Expected<std::string> id = import();
-    if (!succeeded(this, tr("The run was not added"), id))
-        return false;
-    m_filter->clear();
-    refresh(fromUtf8(*id));
-    emit message(tr("Run %1 is in the history").arg(fromUtf8(*id)));
-    return true;
+    return m_import->run(path);
 }
 
 void HistoryPage::askForExport(const QString& ending, const QString& filter)

@@ -28,6 +28,7 @@ class DataTable;
 class ExpressionEdit;
 class FilterBar;
 class HistoryDetail;
+class HistoryImport;
 class RunCurvesView;
 
 class HistoryPage : public Page {
@@ -38,7 +39,7 @@ public:
     void restore(const QVariantMap& state) override;
     // Reads the history again. `select`: the run to show, by id; empty keeps the selection.
     void refresh(const QString& select = {});
-    // Shows this run: now, or when the page is looked at next (a long run takes a while to read).
+    // Shows this run, if any: now, or when the page is looked at next (a long run takes a while to read).
     void showNext(const QString& run);
     [[nodiscard]] const HistoryModel& model() const { return m_model; }
     // Adds a run's folder or an exported run; false: it cannot, and said so. A run that is there already is shown.
@@ -75,7 +76,6 @@ private:
     void fillRowMenu(QMenu& menu);
     void offerPlan(bool runs, bool fromCheckpoint);
     QPushButton* makeExports();
-    QPushButton* makeImports();
     void showSelected();
     void showRun(const Expected<RunDetail>& run);
     void applyFilter();
@@ -84,9 +84,7 @@ private:
     void showCounts();
     void compareTraces();
     void compareSelected();
-    void askImport();
     void push(view::HistoryStep step, const QStringList& runs);
-    bool showImported(const Expected<ImportedTable>& done);
     [[nodiscard]] QStringList chosen() const; // ids
     void askForExport(const QString& ending, const QString& filter);
 
@@ -109,8 +107,8 @@ private:
     QTabBar* m_views;
     QStackedWidget* m_pages;
     bool m_canResume = false; // the run on show told of a checkpoint
-    Background m_traces, m_reader, m_importer;
-    QPushButton* m_import = nullptr;
+    Background m_traces, m_reader;
+    HistoryImport* m_import = nullptr;
 };
 
 } // namespace fourfold::ui

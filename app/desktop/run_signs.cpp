@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/desktop/run_signs.h"
+
+#include "app/desktop/notify.h"
+#include "app/models/runs/live_run.h"
+#include "app/models/runs/run_controller.h"
+#include "app/models/shared/text.h"
+
+#include <QWidget>
+
+namespace fourfold::ui {
+
+RunSigns::RunSigns(const RunController& controller, const LiveRun& live, QWidget& window)
+    : QObject(&window)
+    , m_controller(controller)
+    , m_live(live)
+    , m_window(window)
+{
+    connect(&controller, &RunController::workChanged, this, &RunSigns::mark);
+    connect(&live, &LiveRun::changed, this, &RunSigns::mark);
+    connect(&live, &LiveRun::ended, this, [this](const QString& run) {
+        if (!run.isEmpty())
+            tellOfEnd();
+    });
+}
+
+void RunSigns::mark()
+{
+    if (!m_controller.isRunning() || m_controller.work() == RunController::Work::check) {
+        emit running({});
+        return;
+    }
+    const view::LiveRun& run = m_live.run();
+    emit running(run.step() == 0
+            ? exactText(view::state_label(run.state()))
+            : tr("Step %1 of %2: %3").arg(grouped(run.step()), grouped(run.total_steps()), fromUtf8(run.title())));
+}
+
+// Somebody may have looked elsewhere for hours.
+void RunSigns::tellOfEnd()
+{
+    const view::LiveRun& run = m_live.run();
+    QString text = fromUtf8(run.title());
+    if (run.measured_throughput())
+        text += tr(": %1 tokens/s per GPU").arg(throughputText(*run.measured_throughput()));
+    if (run.state() != RunState::ok && !run.state_text().empty())
+        text += QLatin1Char('\n') + fromUtf8(run.state_text());
+    const QString title = tr("Run ended: %1").arg(exactText(view::state_label(run.state())));
+    notify(m_window, title, text, run.state() != RunState::ok);
+    emit ended(QStringLiteral("%1, %2").arg(title, fromUtf8(run.title())));
+}
+
+} // namespace fourfold::ui

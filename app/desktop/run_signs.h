@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Of a run, what is told to somebody who looks elsewhere: that it goes on, how far it is, and how it ended.
+#pragma once
+
+#include <QObject>
+
+class QWidget;
+
+namespace fourfold::ui {
+
+class LiveRun;
+class RunController;
+
+class RunSigns : public QObject {
+    Q_OBJECT
+public:
+    // All outlive this; `window` is marked and notified for at an end, where it is not the active one.
+    RunSigns(const RunController& controller, const LiveRun& live, QWidget& window);
+
+signals:
+    void running(const QString& text); // how far it is; empty: none runs
+    void ended(const QString& text);
+
+private:
+    void mark();
+    void tellOfEnd();
+
+    const RunController& m_controller;
+    const LiveRun& m_live;
+    QWidget& m_window;
+};
+
+} // namespace fourfold::ui
