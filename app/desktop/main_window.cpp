@@ -181,7 +181,7 @@ void MainWindow::connectPages()
     });
     connect(&runsPage(), &RunsPage::runsChanged, &historyPage(), [this] { historyPage().refresh(); });
     connect(&m_live, &LiveRun::ended, &historyPage(), &HistoryPage::showNext);
-    auto* signs = new RunSigns(m_controller, m_live, *this);
+    auto* signs = new RunSigns(m_controller, m_live, *this, runsPage());
     connect(signs, &RunSigns::running, m_toolBar, &WindowToolBar::showRunning);
     connect(signs, &RunSigns::ended, this, &MainWindow::say);
     connect(

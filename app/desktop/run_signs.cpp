@@ -10,11 +10,12 @@
 
 namespace fourfold::ui {
 
-RunSigns::RunSigns(const RunController& controller, const LiveRun& live, QWidget& window)
+RunSigns::RunSigns(const RunController& controller, const LiveRun& live, QWidget& window, const QWidget& runsPage)
     : QObject(&window)
     , m_controller(controller)
     , m_live(live)
     , m_window(window)
+    , m_runsPage(runsPage)
 {
     connect(&controller, &RunController::workChanged, this, &RunSigns::mark);
     connect(&live, &LiveRun::changed, this, &RunSigns::mark);
@@ -47,7 +48,8 @@ void RunSigns::tellOfEnd()
         text += QLatin1Char('\n') + fromUtf8(run.state_text());
     const QString title = tr("Run ended: %1").arg(exactText(view::state_label(run.state())));
     notify(m_window, title, text, run.state() != RunState::ok);
-    emit ended(QStringLiteral("%1, %2").arg(title, fromUtf8(run.title())));
+    if (!m_runsPage.isVisible())
+        emit ended(QStringLiteral("%1, %2").arg(title, fromUtf8(run.title())));
 }
 
 } // namespace fourfold::ui

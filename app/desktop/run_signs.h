@@ -14,8 +14,9 @@ class RunController;
 class RunSigns : public QObject {
     Q_OBJECT
 public:
-    // All outlive this; `window` is marked and notified for at an end, where it is not the active one.
-    RunSigns(const RunController& controller, const LiveRun& live, QWidget& window);
+    // All outlive this. `window` is marked and notified for at an end, where it is not the active one; ended() is left
+    // out where `runsPage`, which shows it all, is on show.
+    RunSigns(const RunController& controller, const LiveRun& live, QWidget& window, const QWidget& runsPage);
 
 signals:
     void running(const QString& text); // how far it is; empty: none runs
@@ -28,6 +29,7 @@ private:
     const RunController& m_controller;
     const LiveRun& m_live;
     QWidget& m_window;
+    const QWidget& m_runsPage;
 };
 
 } // namespace fourfold::ui

@@ -156,9 +156,9 @@ private slots:
         wrong = w.faults(w.window.runsPage());
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
 
-        for (const char* kind :
-            {"AdviceView", "BoundsView", "ComparisonChart", "ErrorScatter", "FigureCard", "HeatMap", "LineChart",
-                "MemoryBars", "MemoryOverTime", "ParetoScatter", "RankMeshView", "StepSplit", "TimelineView"})
+        for (const char* kind : {"AdviceView", "BoundsView", "ComparisonChart", "CurvesChart", "ErrorScatter",
+                 "FigureCard", "HeatMap", "LineChart", "MemoryBars", "MemoryOverTime", "ParetoScatter", "RankMeshView",
+                 "StepSplit", "TimelineView"})
             QVERIFY2(w.kinds.count(std::string("fourfold::ui::") + kind) == 1, kind);
     }
 

@@ -21,8 +21,7 @@ std::vector<std::string> joined(std::vector<std::string> a, const std::vector<st
 
 Case of_steps(Case c, int steps)
 {
-    if (std::ranges::none_of(c.model, [](const std::string& change) { return change.starts_with("run.steps="); }))
-        c.model.emplace_back("run.steps=" + std::to_string(steps));
+    c.model.emplace_back("run.steps=" + std::to_string(steps));
     return c;
 }
 

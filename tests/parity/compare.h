@@ -49,7 +49,7 @@ constexpr int kSteps = 10;
 #else
 constexpr int kSteps = 6; // the second one begins with weights that the first one moved, the fifth ends a ramp-up
 #endif
-Case of_steps(Case c, int steps); // unless it names a number itself
+Case of_steps(Case c, int steps);
 
 std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b);
 

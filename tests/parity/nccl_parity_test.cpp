@@ -14,13 +14,20 @@ namespace {
 
 // Four operations at once and one queue: stricter than a GPU, on which a waiting operation takes a few of some hundred
 // multiprocessors.
-const std::vector<std::string> kRules{"--fp64", "--nccl-rules", "4", "--one-queue"};
+const std::vector<std::string> kRules{"--nccl-rules", "4", "--one-queue"};
 
 class UnderNcclRules : public ::testing::TestWithParam<Case> { };
 
 TEST_P(UnderNcclRules, EqualsOneRank)
 {
-    EXPECT_EQ(excess(compare_with_one_rank(of_steps(GetParam(), kSteps), {"--fp64"}, kRules)), "");
+    EXPECT_EQ(excess(compare_with_one_rank(of_steps(GetParam(), kSteps), {"--fp64"}, joined({"--fp64"}, kRules))), "");
+}
+
+class CombinationUnderNcclRules : public ::testing::TestWithParam<Case> { };
+
+TEST_P(CombinationUnderNcclRules, EqualsOneRank)
+{
+    EXPECT_EQ(excess(compare_with_one_rank(of_steps(GetParam(), kSteps), {"--both"}, joined({"--both"}, kRules))), "");
 }
 
 // Pipelines of more than two ranks, where links go both ways between any two neighbours.
@@ -52,11 +59,11 @@ INSTANTIATE_TEST_SUITE_P(
     More, UnderNcclRules, ::testing::ValuesIn(more_pipeline_cases()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(MorePrecisions, UnderNcclRules, ::testing::ValuesIn(more_precision_cases()),
     [](const auto& info) { return info.param.name; });
-INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
+INSTANTIATE_TEST_SUITE_P(CoveringArray, CombinationUnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #else
 // Every pair of settings that can be set together is in one of these jobs.
-INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(2, 8)),
+INSTANTIATE_TEST_SUITE_P(CoveringArray, CombinationUnderNcclRules, ::testing::ValuesIn(covering_array(2, 8)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #endif
 
@@ -76,12 +83,13 @@ class TooFewCommunicators : public ::testing::TestWithParam<Shared> { };
 TEST_P(TooFewCommunicators, Deadlock)
 {
     const TemporaryFolder folder;
+    const auto rules = joined({"--fp64"}, kRules);
     const auto plan = tiny_plan(write_tokens(folder.path()),
         joined(GetParam().mesh,
             {"model.num_hidden_layers=6", "training.micro_batch=1", "training.global_batch=6", "run.steps=1"}));
-    ASSERT_EQ(run_job(plan, folder.path() / "links", kRules).problem, "");
+    ASSERT_EQ(run_job(plan, folder.path() / "links", rules).problem, "");
     const auto shared
-        = run_job(plan, folder.path() / "shared", joined(kRules, {"--wiring", GetParam().wiring, "--timeout", "4"}));
+        = run_job(plan, folder.path() / "shared", joined(rules, {"--wiring", GetParam().wiring, "--timeout", "4"}));
     EXPECT_THAT(shared.problem, ::testing::HasSubstr(GetParam().wiring + "/0/1"))
         << "it has to deadlock, and to say on which communicator";
 }

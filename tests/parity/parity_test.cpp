@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every mesh computes what one rank computes: losses, every gradient shard, and the weights after some steps.
+// Every mesh computes what one rank computes: losses, every gradient shard, and the weights after ten steps.
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
 #include "tests/parity/ranks.h"
@@ -17,9 +17,9 @@ class MeshEqualsOneRank : public ::testing::TestWithParam<Case> { };
 
 TEST_P(MeshEqualsOneRank, InFp64AndInFp32)
 {
-    const auto worst = compare_with_one_rank(of_steps(GetParam(), kSteps), {"--both"}, {"--both"});
+    const auto worst = compare_with_one_rank(GetParam(), {"--both"}, {"--both"});
     ASSERT_EQ(worst.problem, "");
-    EXPECT_GT(std::abs(worst.learned - 1), 1e-3) << "the steps must change the loss";
+    EXPECT_LT(worst.learned, 0.997) << "ten steps must learn something";
     const Training& training = worst.mesh.training;
     if (worst.mesh.layout.dp > 1 && training.overlap.grad_reduce) {
         EXPECT_GT(worst.overlapped, 0) << "no gradient reduction began inside a backward pass";

@@ -220,8 +220,7 @@ Expected<Exported> export_model(const ExportRequest& request)
     if (find_family(plan.model.model_type)->experts_together)
         return Problem{ProblemCode::unsupported,
             "the files of \"" + plan.model.model_type
-                + "\" keep the experts of a layer in one tensor, which is not "
-                  "written yet",
+                + "\" keep the experts of a layer in one tensor, which is not written yet",
             "", "model.model_type"};
     FOURFOLD_TRY(const TokenizerFiles tokenizer, TokenizerFiles::find(request, folder));
     if (tokenizer.vocabulary() > plan.model.vocab)

@@ -26,13 +26,13 @@ public:
     bool table(const std::filesystem::path& csv);
     // The same beside the window, for each row is predicted; message() follows.
     void readTable(const std::filesystem::path& csv);
-    void ask(); // for a file
 
 signals:
     void imported(const QString& run); // its id; empty: several
     void message(const QString& text);
 
 private:
+    void ask(); // for a file
     bool tell(const Expected<ImportedTable>& done);
 
     std::filesystem::path m_history;
