@@ -43,6 +43,11 @@ std::string layout_text(const Json& plan)
 
 } // namespace
 
+std::optional<double> real_of(const SQLite::Column& column)
+{
+    return column.isNull() ? std::nullopt : std::optional(column.getDouble());
+}
+
 void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value)
 {
     if (value)
@@ -229,6 +234,39 @@ void refresh_summary(SQLite::Database& database, const std::string& run)
     update.bind(2, run);
     update.exec();
     store_headline(database, run);
+}
+
+std::vector<StepRow> steps_of(SQLite::Database& database, const std::string& run)
+{
+    std::vector<StepRow> rows;
+    SQLite::Statement steps(
+        database, "SELECT step, time" + step_columns(", ") + " FROM steps WHERE run = ? ORDER BY seq");
+    steps.bind(1, run);
+    double first = 0;
+    while (steps.executeStep()) {
+        StepRow& row = rows.emplace_back();
+        row.step = steps.getColumn(0).getInt();
+        const double time = steps.getColumn(1).getDouble();
+        if (rows.size() == 1)
+            first = time;
+        row.time_s = time - first;
+        int column = 2;
+        for (const auto& [key, member] : kStepValues)
+            row.*member = real_of(steps.getColumn(column++));
+    }
+    return rows;
+}
+
+std::vector<Json> other_events_of(SQLite::Database& database, const std::string& run)
+{
+    std::vector<Json> events;
+    SQLite::Statement rows(
+        database, "SELECT line FROM events WHERE run = ? AND stream = ? AND kind <> 'step' ORDER BY seq");
+    rows.bind(1, run);
+    rows.bind(2, std::string(kMainStream));
+    while (rows.executeStep())
+        events.push_back(Json::parse(rows.getColumn(0).getString(), nullptr, false));
+    return events;
 }
 
 } // namespace fourfold::history

@@ -25,6 +25,7 @@ std::string text_of(const Json& json);
 // The whole part of a number from 0 to 1e9 at `key`.
 int whole(const Json& object, const char* key, int fallback);
 void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value);
+std::optional<double> real_of(const SQLite::Column& column); // nothing of NULL
 
 // Columns of the table `steps` that kStepValues names: `before` each, with its name or alone.
 std::string step_columns(const std::string& before, bool with_names = true);
@@ -36,10 +37,6 @@ bool readable(SQLite::Database& database) noexcept;
 std::string text_of_tags(std::vector<std::string> tags); // sorted, each once
 std::vector<std::string> tags_of(const std::string& text);
 
-// What set_tags() and set_note() take.
-Expected<void> check_tags(const std::vector<std::string>& tags);
-Expected<void> check_note(const std::string& note);
-
 // Row of the plan with this hash and document, made if needed.
 int64_t plan_row(SQLite::Database& database, const std::string& hash, const std::string& layout_hash, const Json& plan);
 int64_t add_prediction(SQLite::Database& database, int64_t plan, const Json& prediction);
@@ -50,6 +47,9 @@ inline constexpr const char* kMainStream = "events";
 
 // `run.read_at` of the run's plan.
 std::optional<int> read_at_of(SQLite::Database& database, const std::string& run);
+std::vector<StepRow> steps_of(SQLite::Database& database, const std::string& run);
+// Of the run's own stream.
+std::vector<Json> other_events_of(SQLite::Database& database, const std::string& run);
 // From the steps that are there now.
 Headline headline_of(SQLite::Database& database, const std::string& run);
 // Writes the headline into the run's row when the run has ended.

@@ -4,8 +4,10 @@
 #include "core/base/paths.h"
 #include "core/history/clock.h"
 #include "core/history/store_impl.h"
+#include "core/history/summaries.h"
 
 #include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
 
 #include <algorithm>
 
@@ -61,6 +63,34 @@ Expected<void> HistoryStore::Impl::append(
     });
 }
 
+Expected<std::string> HistoryStore::Impl::find_id(const std::string& id) const
+{
+    if (id == "last") {
+        SQLite::Statement newest(
+            database, "SELECT id FROM runs WHERE deleted IS NULL ORDER BY created DESC, rowid DESC LIMIT 1");
+        if (newest.executeStep())
+            return newest.getColumn(0).getString();
+        return Problem{
+            ProblemCode::not_found, "the history holds no run", "start one with `fourfold run`", file.string()};
+    }
+    SQLite::Statement find(database,
+        "SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 COLLATE NOCASE ORDER BY id <> ?1, id LIMIT 4");
+    find.bind(1, id);
+    std::vector<std::string> found;
+    while (find.executeStep())
+        found.push_back(find.getColumn(0).getString());
+    if (id.empty() || found.empty())
+        return Problem{ProblemCode::not_found, "there is no run \"" + id + "\" in the history",
+            "`fourfold history list` shows the runs; any unique beginning of an id will do", file.string()};
+    if (found.size() == 1 || found[0] == id)
+        return found[0];
+    std::string matches = found[0];
+    for (std::size_t i = 1; i < found.size() && i < 3; ++i)
+        matches += ", " + found[i];
+    return Problem{ProblemCode::bad_input, "\"" + id + "\" begins more than one run's id",
+        "write more of it: " + matches + (found.size() > 3 ? ", ..." : ""), file.string()};
+}
+
 HistoryStore::HistoryStore(std::unique_ptr<Impl> impl)
     : impl_(std::move(impl))
 {
@@ -68,6 +98,11 @@ HistoryStore::HistoryStore(std::unique_ptr<Impl> impl)
 HistoryStore::HistoryStore(HistoryStore&&) noexcept = default;
 HistoryStore& HistoryStore::operator=(HistoryStore&&) noexcept = default;
 HistoryStore::~HistoryStore() = default;
+
+HistoryStore::Impl& HistoryStore::impl() const
+{
+    return *impl_;
+}
 
 Expected<HistoryStore> HistoryStore::open(const std::filesystem::path& file, StoreMode mode)
 {
@@ -177,6 +212,123 @@ Expected<int64_t> HistoryStore::last_seq(const std::string& run, const std::stri
         if (!impl_->has_run(run))
             return impl_->unknown_run(run);
         return last_seq_of(impl_->database, run, stream);
+    });
+}
+
+Expected<std::vector<RunSummary>> HistoryStore::list(int limit, Runs which) const
+{
+    return guarded(impl_->file, [&]() -> Expected<std::vector<RunSummary>> {
+        SQLite::Transaction one_view(impl_->database);
+        SQLite::Statement rows(impl_->database,
+            summaries_where(which == Runs::stored ? "r.deleted IS NULL" : "r.deleted IS NOT NULL")
+                + " ORDER BY r.created DESC, r.rowid DESC LIMIT ?");
+        rows.bind(1, limit);
+        std::vector<RunSummary> runs;
+        while (rows.executeStep())
+            runs.push_back(summary_row(rows, impl_->database));
+        return runs;
+    });
+}
+
+Expected<std::string> HistoryStore::full_id(const std::string& id_or_prefix) const
+{
+    return guarded(impl_->file, [&] { return impl_->find_id(id_or_prefix); });
+}
+
+Expected<RunDetail> HistoryStore::show(const std::string& id) const
+{
+    return guarded(impl_->file, [&]() -> Expected<RunDetail> {
+        SQLite::Transaction one_view(impl_->database);
+        FOURFOLD_TRY(const std::string run, impl_->find_id(id));
+        RunDetail detail;
+        SQLite::Statement rows(impl_->database, summaries_where("r.id = ?"));
+        rows.bind(1, run);
+        if (!rows.executeStep())
+            return impl_->unknown_run(run);
+        SummaryRow row = summary_row(rows, impl_->database);
+        detail.tps_spread = row.spread;
+        detail.headline_rule = std::move(row.rule);
+        detail.summary = std::move(row);
+
+        SQLite::Statement documents(impl_->database,
+            "SELECT p.document, q.document, s.document, r.environment, r.versions FROM runs r"
+            " JOIN plans p ON p.id = r.plan JOIN predictions q ON q.id = r.prediction"
+            " LEFT JOIN predictions s ON s.id = r.planned_prediction WHERE r.id = ?");
+        documents.bind(1, run);
+        if (!documents.executeStep())
+            return impl_->unknown_run(run);
+        const auto document
+            = [&](int column) { return Json::parse(documents.getColumn(column).getString(), nullptr, false); };
+        detail.plan = document(0);
+        detail.prediction = document(1);
+        if (!documents.getColumn(2).isNull())
+            detail.planned_prediction = document(2);
+        detail.environment = document(3);
+        detail.versions = document(4);
+
+        SQLite::Statement hosts(impl_->database,
+            "SELECT h.name FROM run_hosts r JOIN hosts h ON h.id = r.host WHERE r.run = ? ORDER BY r.position");
+        hosts.bind(1, run);
+        while (hosts.executeStep())
+            detail.hosts.push_back(hosts.getColumn(0).getString());
+        detail.steps = steps_of(impl_->database, run);
+        detail.other_events = other_events_of(impl_->database, run);
+        return detail;
+    });
+}
+
+Expected<std::vector<std::string>> HistoryStore::events(const std::string& run, const std::string& stream) const
+{
+    return guarded(impl_->file, [&]() -> Expected<std::vector<std::string>> {
+        if (!impl_->has_run(run))
+            return impl_->unknown_run(run);
+        SQLite::Statement rows(impl_->database, "SELECT line FROM events WHERE run = ? AND stream = ? ORDER BY seq");
+        rows.bind(1, run);
+        rows.bind(2, stream);
+        std::vector<std::string> lines;
+        while (rows.executeStep())
+            lines.push_back(rows.getColumn(0).getString());
+        return lines;
+    });
+}
+
+bool RunDetail::ran_on_cpus() const
+{
+    static const Json::json_pointer kBackend("/software/backend");
+    return versions.contains(kBackend) && versions.at(kBackend) == "gloo";
+}
+
+Expected<std::vector<HistoryStore::MeasuredPlan>> HistoryStore::measured_plans(
+    const std::string& stack, const std::string& model, int limit) const
+{
+    return guarded(impl_->file, [&]() -> Expected<std::vector<MeasuredPlan>> {
+        SQLite::Statement rows(impl_->database,
+            "SELECT p.id, avg(r.measured_tps_per_gpu), coalesce(v.version = 'gloo', 0) AS on_cpus"
+            " FROM plans p JOIN runs r ON r.plan = p.id"
+            " LEFT JOIN software_versions v ON v.run = r.id AND v.component = 'backend'"
+            " WHERE p.model = ? AND r.stack = ?"
+            " AND r.state <> 'oom' AND r.deleted IS NULL AND r.measured_tps_per_gpu IS NOT NULL"
+            " GROUP BY p.id, on_cpus ORDER BY max(r.rowid) DESC LIMIT ?");
+        rows.bind(1, model);
+        rows.bind(2, stack);
+        rows.bind(3, limit);
+        std::vector<MeasuredPlan> plans;
+        while (rows.executeStep())
+            plans.push_back(
+                {rows.getColumn(0).getInt64(), rows.getColumn(1).getDouble(), rows.getColumn(2).getInt() != 0});
+        return plans;
+    });
+}
+
+Expected<Json> HistoryStore::plan(int64_t id) const
+{
+    return guarded(impl_->file, [&]() -> Expected<Json> {
+        SQLite::Statement rows(impl_->database, "SELECT document FROM plans WHERE id = ?");
+        rows.bind(1, id);
+        if (!rows.executeStep())
+            return Problem{
+                ProblemCode::not_found, "the history holds no plan " + std::to_string(id), "", impl_->file.string()};
+        return Json::parse(rows.getColumn(0).getString(), nullptr, false);
     });
 }
 

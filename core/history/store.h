@@ -127,26 +127,11 @@ public:
     Expected<std::vector<MeasuredPlan>> measured_plans(
         const std::string& stack, const std::string& model, int limit) const;
     Expected<Json> plan(int64_t id) const;
-    // A run as one JSON object (plan, prediction, versions, events) that import_run of another store takes.
-    Expected<Json> export_run(const std::string& id) const;
-    Expected<std::string> import_run(const Json& run);
 
-    // What a person says about a run. Tags are words of at most 64 bytes without commas and control characters; a note
-    // is text of at most 64 KiB. `run`: a whole id.
-    Expected<void> set_tags(const std::string& run, const std::vector<std::string>& tags);
-    Expected<void> set_note(const std::string& run, const std::string& note);
-    // Runs with a trace that was not compared yet, and what came of comparing: nothing is said of a trace of no use.
-    Expected<std::vector<std::string>> most_off_due() const;
-    Expected<void> set_most_off(const std::string& run, const std::optional<MostOff>& term);
-    // Hides runs from list() and from "last", or brings them back: all or none. `runs`: whole ids.
-    Expected<void> set_deleted(const std::vector<std::string>& runs, bool deleted);
-    // Removes deleted runs that do not go on (nothing could reach those by their ids any more) for good, with their
-    // steps and events; `runs` empty: all deleted ones. Returns their ids, for their folders; not those that no program
-    // of ours wrote and that could lead out of the folder of runs.
-    Expected<std::vector<std::string>> purge(const std::vector<std::string>& runs = {});
+    struct Impl;
+    [[nodiscard]] Impl& impl() const; // for the other files of this folder
 
 private:
-    struct Impl;
     explicit HistoryStore(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the parts of HistoryStore share.
+// What stands behind a HistoryStore, for the other files of this folder.
 #pragma once
 
 #include "core/history/database.h"
@@ -19,6 +19,8 @@ struct HistoryStore::Impl {
             "`fourfold history list` shows the runs", file.string()};
     }
     [[nodiscard]] bool has_run(const std::string& run) const;
+    // The whole id of a run, from any unique prefix of it or "last".
+    [[nodiscard]] Expected<std::string> find_id(const std::string& id) const;
     // Inserts run, plan, predictions and hosts. Precondition: inside a transaction, the id is free.
     void insert_run(
         const NewRun& run, const std::string& state, const std::string& problem, const std::string& created);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Text of plans, presets, tables and stored runs never gives orders to the terminal, whatever shows it, and a
 // spreadsheet runs none of what is exported.
+#include "core/history/annotations.h"
 #include "tests/cli/program.h"
 #include "tests/history/history_test_support.h"
 
@@ -128,7 +129,7 @@ TEST_F(ForeignText, OfStoredRuns)
             line(1, {{"event", "warning"}, {"message", kEvil}}),
             line(2, {{"event", "error"}, {"message", kEvil}, {"host", kEvil}, {"log", Json::array({kEvil})}}),
             line(3, {{"event", "end"}, {"status", "fail"}, {"message", kEvil}})}));
-    must(store.set_note("01EVIL", kEvil.substr(0, kEvil.find('\r'))));
+    must(set_note(store, "01EVIL", kEvil.substr(0, kEvil.find('\r'))));
     must(store.create_run(sample_run("01GOOD")));
     for (const std::string format : {"text", "json", "csv", "markdown", "latex"}) {
         harmless({"history", "list", "--format", format});
@@ -141,8 +142,8 @@ TEST_F(ForeignText, OfStoredRuns)
     harmless({"history", "note", "01EVIL", "evil\x1b[1m"}, "");
     harmless({"history", "show", "01EVIL"}, "note       evil\\u001b[1m");
     const Output exported = harmless({"history", "export", "01EVIL"});
-    must(store.set_deleted({"01EVIL"}, true));
-    must(store.purge());
+    must(set_deleted(store, {"01EVIL"}, true));
+    must(purge(store));
     harmless({"history", "import", file("run.json", exported.out)}, "imported 01EVIL");
     const Json events = json_of(fourfold({"history", "show", "01EVIL", "--json"}))["other_events"];
     EXPECT_EQ(events.at(1)["message"], kEvil) << "what the node said is stored as it was";

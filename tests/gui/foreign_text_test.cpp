@@ -10,6 +10,7 @@
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/table_model.h"
+#include "core/history/annotations.h"
 #include "core/history/store.h"
 #include "tests/gui/support.h"
 
@@ -160,7 +161,7 @@ void storeEvilRun(const std::filesystem::path& file)
                 {{"event", "error"}, {"rank", 0}, {"message", evil}, {"host", evil}, {"log", Json::array({evil})},
                     {"coordinates", {{evil, 0}}}, {"last_collective", evil}}),
             line(3, {{"event", "end"}, {"status", "fail"}, {"message", evil}})}));
-    QVERIFY(store->set_note("01EVIL", evil));
+    QVERIFY(set_note(*store, "01EVIL", evil));
 }
 } // namespace
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tags, notes, deleting, bringing back and purging runs.
+#include "core/history/annotations.h"
 #include "core/history/rows.h"
+#include "core/history/transfer.h"
 #include "tests/history/history_test_support.h"
 
 #include <SQLiteCpp/Database.h>
@@ -39,47 +41,47 @@ TEST(Annotations, TagsAreSortedAndEachOnce)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    must(store.set_tags("A", {"slow", "paper", "slow", "größer"}));
+    must(set_tags(store, "A", {"slow", "paper", "slow", "größer"}));
     EXPECT_THAT(must(store.show("A")).summary.tags, ElementsAre("größer", "paper", "slow"));
-    must(store.set_tags("A", {}));
+    must(set_tags(store, "A", {}));
     EXPECT_THAT(must(store.show("A")).summary.tags, IsEmpty());
     for (const std::string bad : {"", " x", "x ", "a,b", "a\nb", "a\xc2\x9b", "a\xe2\x80\xae", "a\xff"})
-        EXPECT_EQ(store.set_tags("A", {bad}).error().code, ProblemCode::bad_input) << bad;
-    EXPECT_EQ(store.set_tags("A", {std::string(65, 'x')}).error().code, ProblemCode::bad_input);
-    EXPECT_EQ(store.set_tags("nobody", {"x"}).error().code, ProblemCode::not_found);
+        EXPECT_EQ(set_tags(store, "A", {bad}).error().code, ProblemCode::bad_input) << bad;
+    EXPECT_EQ(set_tags(store, "A", {std::string(65, 'x')}).error().code, ProblemCode::bad_input);
+    EXPECT_EQ(set_tags(store, "nobody", {"x"}).error().code, ProblemCode::not_found);
 }
 
 TEST(Annotations, NotesKeepEveryByte)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    must(store.set_note("A", "two lines\nand 'quotes', \"too\""));
+    must(set_note(store, "A", "two lines\nand 'quotes', \"too\""));
     EXPECT_EQ(must(store.show("A")).summary.note, "two lines\nand 'quotes', \"too\"");
-    EXPECT_EQ(store.set_note("A", std::string(70'000, 'x')).error().code, ProblemCode::bad_input);
-    EXPECT_EQ(store.set_note("nobody", "x").error().code, ProblemCode::not_found);
+    EXPECT_EQ(set_note(store, "A", std::string(70'000, 'x')).error().code, ProblemCode::bad_input);
+    EXPECT_EQ(set_note(store, "nobody", "x").error().code, ProblemCode::not_found);
 }
 
 TEST(Annotations, ATraceIsDueUntilItsTermIsSet)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    EXPECT_THAT(must(store.most_off_due()), IsEmpty());
+    EXPECT_THAT(must(most_off_due(store)), IsEmpty());
     must(store.append_events("B", "events", {R"({"seq":3,"event":"trace","traceEvents":[]})"}));
     must(store.append_events("A", "node1", {R"({"seq":0,"event":"trace"})"})); // not the run's own stream
-    EXPECT_THAT(must(store.most_off_due()), ElementsAre("B"));
+    EXPECT_THAT(must(most_off_due(store)), ElementsAre("B"));
     EXPECT_TRUE(must(store.show("B")).summary.most_off_due);
-    must(store.set_most_off("B", MostOff{"waiting", 0.5, 0.25}));
-    EXPECT_THAT(must(store.most_off_due()), IsEmpty());
+    must(set_most_off(store, "B", MostOff{"waiting", 0.5, 0.25}));
+    EXPECT_THAT(must(most_off_due(store)), IsEmpty());
     const std::optional<MostOff> kept = must(store.show("B")).summary.most_off;
     ASSERT_TRUE(kept.has_value());
     EXPECT_EQ(kept->term, "waiting");
     EXPECT_DOUBLE_EQ(kept->difference_s(), -0.25);
     must(store.append_events("B", "events", {R"({"seq":4,"event":"trace"})"})); // a newer step was traced
-    EXPECT_THAT(must(store.most_off_due()), ElementsAre("B"));
-    must(store.set_most_off("B", std::nullopt)); // a trace that says nothing
+    EXPECT_THAT(must(most_off_due(store)), ElementsAre("B"));
+    must(set_most_off(store, "B", std::nullopt)); // a trace that says nothing
     EXPECT_FALSE(must(store.show("B")).summary.most_off.has_value());
-    EXPECT_THAT(must(store.most_off_due()), IsEmpty());
-    EXPECT_EQ(store.set_most_off("nobody", std::nullopt).error().code, ProblemCode::not_found);
+    EXPECT_THAT(must(most_off_due(store)), IsEmpty());
+    EXPECT_EQ(set_most_off(store, "nobody", std::nullopt).error().code, ProblemCode::not_found);
 }
 
 // Control characters that older versions stored are shown as what they are, and never stored again.
@@ -95,8 +97,8 @@ TEST(Annotations, OfAnOldHistoryAreShownClean)
     EXPECT_EQ(run.note, "a\n\\u001b[1m");
     EXPECT_EQ(run.name, "n\\u202e");
     EXPECT_EQ(run.problem, "\\u009b");
-    must(store.set_tags("A", run.tags));
-    must(store.set_note("A", "b\x1b"));
+    must(set_tags(store, "A", run.tags));
+    must(set_note(store, "A", "b\x1b"));
     EXPECT_EQ(
         raw.execAndGet("SELECT tags || note FROM runs WHERE id = 'A'").getString(), "[\"paper\\\\u009b\"]b\\u001b");
 }
@@ -105,32 +107,32 @@ TEST(Annotations, TravelWithAnExportedRun)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    EXPECT_FALSE(must(store.export_run("A")).contains("tags"));
-    must(store.set_tags("A", {"paper"}));
-    must(store.set_note("A", "best of three"));
-    Json document = must(store.export_run("A"));
+    EXPECT_FALSE(must(export_run(store, "A")).contains("tags"));
+    must(set_tags(store, "A", {"paper"}));
+    must(set_note(store, "A", "best of three"));
+    Json document = must(export_run(store, "A"));
     HistoryStore other = open_store(folder / "other.db");
-    must(other.import_run(document));
+    must(import_run(other, document));
     EXPECT_THAT(must(other.show("A")).summary.tags, ElementsAre("paper"));
     EXPECT_EQ(must(other.show("A")).summary.note, "best of three");
     document["id"] = "A2";
     document["tags"] = Json::array({"a,b"});
-    EXPECT_THAT(other.import_run(document).error().line(), HasSubstr("no tag"));
+    EXPECT_THAT(import_run(other, document).error().line(), HasSubstr("no tag"));
 }
 
 TEST(Annotations, DeletedRunsCanBeBroughtBack)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    must(store.set_deleted({"B", "C"}, true));
+    must(set_deleted(store, {"B", "C"}, true));
     EXPECT_THAT(ids(must(store.list())), ElementsAre("A"));
     EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), ElementsAre("B", "C"));
     EXPECT_EQ(must(store.full_id("last")), "A");
     EXPECT_EQ(must(store.show("B")).steps.size(), 1u) << "by its id it is still there";
     must(store.append_events("C", "events", {start_line(0)})); // a run that goes on loses nothing
-    must(store.set_deleted({"B"}, false));
+    must(set_deleted(store, {"B"}, false));
     EXPECT_THAT(ids(must(store.list())), ElementsAre("A", "B"));
-    EXPECT_EQ(store.set_deleted({"A", "nobody"}, true).error().code, ProblemCode::not_found);
+    EXPECT_EQ(set_deleted(store, {"A", "nobody"}, true).error().code, ProblemCode::not_found);
     EXPECT_THAT(ids(must(store.list())), ElementsAre("A", "B")) << "all or none";
 }
 
@@ -138,10 +140,10 @@ TEST(Annotations, PurgeRemovesWhatNobodyElseNeeds)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    EXPECT_THAT(must(store.purge()), IsEmpty());
-    must(store.set_deleted({"B", "C"}, true));
-    EXPECT_THAT(must(store.purge({"A", "B"})), ElementsAre("B")) << "A is not deleted";
-    EXPECT_THAT(must(store.purge()), ElementsAre("C"));
+    EXPECT_THAT(must(purge(store)), IsEmpty());
+    must(set_deleted(store, {"B", "C"}, true));
+    EXPECT_THAT(must(purge(store, {"A", "B"})), ElementsAre("B")) << "A is not deleted";
+    EXPECT_THAT(must(purge(store)), ElementsAre("C"));
     EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), IsEmpty());
     EXPECT_EQ(store.show("B").error().code, ProblemCode::not_found);
     SQLite::Database raw(folder / "history.db");
@@ -158,11 +160,11 @@ TEST(Annotations, PurgeLeavesWhatGoesOn)
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
     must(store.set_state("B", RunState::running));
-    must(store.set_deleted({"B", "C"}, true));
-    EXPECT_THAT(must(store.purge()), ElementsAre("C"));
+    must(set_deleted(store, {"B", "C"}, true));
+    EXPECT_THAT(must(purge(store)), ElementsAre("C"));
     EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), ElementsAre("B"));
     must(store.set_state("B", RunState::ok));
-    EXPECT_THAT(must(store.purge()), ElementsAre("B"));
+    EXPECT_THAT(must(purge(store)), ElementsAre("B"));
 }
 
 // By the ids that it returns folders are removed: none may lead elsewhere, whatever somebody wrote into the file.
@@ -170,11 +172,11 @@ TEST(Annotations, PurgeNamesNoFolderOutsideOfTheRuns)
 {
     const TemporaryFolder folder;
     HistoryStore store = make_store(folder);
-    must(store.set_deleted({"B", "C"}, true));
+    must(set_deleted(store, {"B", "C"}, true));
     SQLite::Database raw(folder / "history.db", SQLite::OPEN_READWRITE);
     raw.exec("PRAGMA foreign_keys = OFF");
     raw.exec("UPDATE runs SET id = '../../precious' WHERE id = 'B'");
-    EXPECT_THAT(must(store.purge()), ElementsAre("C"));
+    EXPECT_THAT(must(purge(store)), ElementsAre("C"));
     EXPECT_THAT(ids(must(store.list(10, Runs::deleted))), IsEmpty()) << "it is gone from the history all the same";
 }
 

@@ -2,6 +2,7 @@
 // A stored run vouches for predictions of its layout and of neighbours.
 #include "core/calibration/user/evidence.h"
 #include "core/calibration/user/measured_rows.h"
+#include "core/history/annotations.h"
 #include "core/plan/presets.h"
 #include "tests/history/history_test_support.h"
 
@@ -167,7 +168,8 @@ TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)
     store_run(folder / "history.db", "RUN1", plan_on_this_computer(2, 2), "oom");
     EXPECT_TRUE(history.near(plan_on_this_computer(2, 2)).empty());
     store_run(folder / "history.db", "RUN2", plan_on_this_computer(2, 2, "full"), "ok");
-    must(open_store(folder / "history.db").set_deleted({"RUN2"}, true));
+    HistoryStore store = open_store(folder / "history.db");
+    must(set_deleted(store, {"RUN2"}, true));
     EXPECT_TRUE(history.near(plan_on_this_computer(2, 2, "full")).empty());
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files that the history meets: of an older or newer program, of another program, damaged, read-only.
 #include "core/base/sha256.h"
+#include "core/history/annotations.h"
 #include "core/history/migrations.h"
+#include "core/history/transfer.h"
 #include "tests/damaged.h"
 #include "tests/history/history_test_support.h"
 
@@ -119,7 +121,7 @@ TEST(Schema, TracesOfSchema3AreDue)
     make_old(file, 3);
     SQLite::Database(file, SQLite::OPEN_READWRITE)
         .exec("INSERT INTO events VALUES ('OLD1', 'events', 5, 'trace', '{\"seq\":5,\"event\":\"trace\"}')");
-    EXPECT_EQ(must(open_store(file).most_off_due()), std::vector<std::string>{"OLD1"});
+    EXPECT_EQ(must(most_off_due(open_store(file))), std::vector<std::string>{"OLD1"});
 }
 
 TEST(Schema, MigratedAndNewFilesHaveTheSameSchema)
@@ -268,7 +270,7 @@ TEST(Schema, NeverCrashesOnFlippedBytes)
             continue;
         }
         for (const auto& run : store->list().has_value() ? must(store->list()) : std::vector<RunSummary>{})
-            (void)store->export_run(run.id).has_value();
+            (void)export_run(*store, run.id).has_value();
         (void)store->show("last").has_value();
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Export and import, with documents that nobody should trust.
+#include "core/history/annotations.h"
+#include "core/history/transfer.h"
 #include "tests/history/history_test_support.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +24,7 @@ Json exported_sample(const std::filesystem::path& file)
         {start_line(0), step_line(1, 1, 50, 5.0), step_line(2, 2, 100, 1e-7),
             R"({"seq":3,"event":"error","rank":1,"message":"stopped"})", end_line(4, "fail")}));
     must(store.append_events("01RUN", "node1", {end_line(0, "fail")}));
-    return must(store.export_run("last"));
+    return must(export_run(store, "last"));
 }
 
 TEST(Transfer, RoundTripKeepsEverything)
@@ -31,8 +33,8 @@ TEST(Transfer, RoundTripKeepsEverything)
     const Json document = exported_sample(folder / "a.db");
     HistoryStore other = open_store(folder / "b.db");
     // Through text, as a file would carry it.
-    EXPECT_EQ(must(other.import_run(must(parse_json(document.dump(2), "export")))), "01RUN");
-    EXPECT_EQ(must(other.export_run("01RUN")), document);
+    EXPECT_EQ(must(import_run(other, must(parse_json(document.dump(2), "export")))), "01RUN");
+    EXPECT_EQ(must(export_run(other, "01RUN")), document);
 
     const RunDetail before = must(open_store(folder / "a.db").show("01RUN"));
     const RunDetail after = must(other.show("01RUN"));
@@ -45,7 +47,7 @@ TEST(Transfer, RoundTripKeepsEverything)
     EXPECT_EQ(after.versions, before.versions);
     EXPECT_EQ(must(other.last_seq("01RUN", "node1")), 0);
 
-    const auto again = other.import_run(document);
+    const auto again = import_run(other, document);
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().code, ProblemCode::conflict);
 }
@@ -56,7 +58,7 @@ TEST(Transfer, KeepsTheStackOfOtherSoftware)
     Json document = exported_sample(folder / "a.db");
     document["stack"] = "megatron-lm";
     HistoryStore other = open_store(folder / "b.db");
-    must(other.import_run(document));
+    must(import_run(other, document));
     EXPECT_EQ(must(other.list())[0].stack, "megatron-lm");
 }
 
@@ -68,11 +70,11 @@ TEST(Transfer, ARunThatWentOnElsewhereIsLostHere)
     document["state"] = "running";
     document["problem"] = "";
     HistoryStore other = open_store(folder / "b.db");
-    must(other.import_run(document));
+    must(import_run(other, document));
     EXPECT_EQ(must(other.list())[0].state, RunState::lost);
     EXPECT_THAT(must(other.list())[0].problem, HasSubstr("exported while it went on"));
-    must(other.set_deleted({"01RUN"}, true));
-    EXPECT_EQ(must(other.purge()).size(), 1u);
+    must(set_deleted(other, {"01RUN"}, true));
+    EXPECT_EQ(must(purge(other)).size(), 1u);
 }
 
 TEST(Transfer, NamesTheFieldThatIsWrong)
@@ -112,7 +114,7 @@ TEST(Transfer, NamesTheFieldThatIsWrong)
             document[pointer.parent_pointer()].erase(pointer.back());
         else
             document[pointer] = c.value;
-        const auto result = store.import_run(document);
+        const auto result = import_run(store, document);
         ASSERT_FALSE(result) << c.pointer;
         EXPECT_EQ(result.error().exit_status(), 2) << c.pointer;
         EXPECT_THAT(result.error().line(), HasSubstr(c.expected));
@@ -147,7 +149,7 @@ TEST(Transfer, SurvivesDamagedDocuments)
         for (unsigned n = 1 + random() % 3; n > 0; --n)
             damage(document, random);
         const auto before = must(store.list()).size();
-        const auto result = store.import_run(document);
+        const auto result = import_run(store, document);
         (result ? taken : refused) += 1;
         if (result) {
             EXPECT_TRUE(must(store.show(*result)).plan.is_object());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs and History in a terminal: a history that is stored, runs with the real launcher and agent and a trainer that
 // trains nothing, the terminal that is closed meanwhile.
+#include "core/history/annotations.h"
 #include "core/history/store.h"
 #include "tests/history/history_test_support.h"
 #include "tests/tui/tui_fixture.h"
@@ -37,7 +38,7 @@ protected:
         must(store.set_state("01J0000000000000000000000A", RunState::ok));
         must(store.set_state("01J0000000000000000000000B", RunState::oom, "rank 1 on node-b: out of memory"));
         must(store.set_state("01J0000000000000000000000C", RunState::cancelled));
-        must(store.set_tags("01J0000000000000000000000A", {"paper"}));
+        must(set_tags(store, "01J0000000000000000000000A", {"paper"}));
     }
     [[nodiscard]] std::string tiny(int steps, int ms, const std::string& more = "") const
     {

@@ -3,6 +3,7 @@
 #include "app/cli/history/history_view.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
+#include "core/history/annotations.h"
 
 #include <algorithm>
 #include <iostream>
@@ -46,7 +47,7 @@ std::string counted_runs(std::size_t count)
 Expected<std::string> mark(const std::vector<std::string>& ids, bool deleted)
 {
     FOURFOLD_TRY(Writable history, open_for(ids));
-    FOURFOLD_CHECK(history.store.set_deleted(history.ids, deleted));
+    FOURFOLD_CHECK(set_deleted(history.store, history.ids, deleted));
     return deleted ? counted_runs(history.ids.size()) + " deleted; `fourfold history restore "
             + joined(history.ids, " ") + "` restores, `fourfold history purge` removes for good\n"
                    : counted_runs(history.ids.size()) + " restored\n";
@@ -67,7 +68,7 @@ int tag_runs(
             std::erase_if(tags,
                 [&](const std::string& tag) { return std::find(remove.begin(), remove.end(), tag) != remove.end(); });
             if (!add.empty() || !remove.empty())
-                FOURFOLD_CHECK(history.store.set_tags(id, tags));
+                FOURFOLD_CHECK(set_tags(history.store, id, tags));
             FOURFOLD_TRY(const RunDetail now, history.store.show(id));
             out += id + "  " + joined(now.summary.tags, ", ") + "\n";
         }
@@ -79,7 +80,7 @@ int note_run(const std::string& id, const std::string& note)
 {
     return finish([&]() -> Expected<std::string> {
         FOURFOLD_TRY(Writable history, open_for({id}));
-        FOURFOLD_CHECK(history.store.set_note(history.ids.front(), note));
+        FOURFOLD_CHECK(set_note(history.store, history.ids.front(), note));
         return std::string();
     }());
 }
@@ -110,7 +111,7 @@ int purge_runs()
 {
     return finish([&]() -> Expected<std::string> {
         FOURFOLD_TRY(Writable history, open_for({}));
-        FOURFOLD_TRY(const std::vector<std::string> gone, history.store.purge());
+        FOURFOLD_TRY(const std::vector<std::string> gone, purge(history.store));
         for (const std::string& id : gone) { // an id is plain: it cannot lead out of the folder
             std::error_code error;
             std::filesystem::remove_all(data_folder() / "runs" / id, error);

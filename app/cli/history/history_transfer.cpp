@@ -6,6 +6,7 @@
 #include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/calibration/user/table_runs.h"
+#include "core/history/transfer.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ Expected<std::string> exported(TableFormat format, const std::vector<std::string
         return runs_table(runs).write(format);
     Json list = Json::array();
     for (const RunSummary& run : runs) {
-        FOURFOLD_TRY(Json document, store->export_run(run.id));
+        FOURFOLD_TRY(Json document, export_run(*store, run.id));
         list.push_back(std::move(document));
     }
     return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -96,7 +97,7 @@ Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions
 // Whether the history has all that the document says of its run: the same plan, and at least its events.
 bool holds(const HistoryStore& store, const Json& run)
 {
-    const auto stored = store.export_run(text_field(run, "id"));
+    const auto stored = export_run(store, text_field(run, "id"));
     if (!stored || object_field(*stored, "plan") != object_field(run, "plan"))
         return false;
     for (const auto& [stream, events] : object_field(run, "events").items()) {
@@ -121,7 +122,7 @@ Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool
     Expected<void> result;
     for (std::size_t i = 0; i < runs.size() && result; ++i) {
         const Json& run = runs[i];
-        auto id = store.import_run(run);
+        auto id = import_run(store, run);
         if (id) {
             taken.push_back(*id);
             names.push_back(text_field(run, "name"));

@@ -3,6 +3,7 @@
 
 #include "app/view/history/history_access.h"
 #include "app/view/text.h"
+#include "core/history/annotations.h"
 
 namespace fourfold::view {
 
@@ -20,7 +21,7 @@ HistoryChange with(const std::filesystem::path& file, std::function<Expected<voi
 HistoryStep delete_runs(const std::filesystem::path& file, const std::vector<std::string>& ids)
 {
     const auto mark = [&](bool deleted) {
-        return with(file, [ids, deleted](HistoryStore& store) { return store.set_deleted(ids, deleted); });
+        return with(file, [ids, deleted](HistoryStore& store) { return set_deleted(store, ids, deleted); });
     };
     return {"Delete " + counted(double(ids.size()), "run"), mark(true), mark(false)};
 }
@@ -28,7 +29,7 @@ HistoryStep delete_runs(const std::filesystem::path& file, const std::vector<std
 HistoryStep change_tags(const std::filesystem::path& file, const RunSummary& run, const std::vector<std::string>& tags)
 {
     const auto set = [&](const std::vector<std::string>& to) {
-        return with(file, [id = run.id, to](HistoryStore& store) { return store.set_tags(id, to); });
+        return with(file, [id = run.id, to](HistoryStore& store) { return set_tags(store, id, to); });
     };
     return {"Change tags", set(tags), set(run.tags)};
 }
@@ -36,7 +37,7 @@ HistoryStep change_tags(const std::filesystem::path& file, const RunSummary& run
 HistoryStep change_note(const std::filesystem::path& file, const RunSummary& run, const std::string& note)
 {
     const auto set = [&](const std::string& to) {
-        return with(file, [id = run.id, to](HistoryStore& store) { return store.set_note(id, to); });
+        return with(file, [id = run.id, to](HistoryStore& store) { return set_note(store, id, to); });
     };
     return {"Change note", set(note), set(run.note)};
 }

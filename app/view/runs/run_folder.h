@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A run's folder (plan.json, prediction.json, events.jsonl) as the document that HistoryStore::import_run() takes.
+// A run's folder (plan.json, prediction.json, events.jsonl) as the document that import_run() takes.
 #pragma once
 
 #include "core/base/json.h"

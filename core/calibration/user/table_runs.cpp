@@ -7,6 +7,7 @@
 #include "core/calibration/user/evidence.h"
 #include "core/history/clock.h"
 #include "core/history/run_event.h"
+#include "core/history/transfer.h"
 
 namespace fourfold {
 
@@ -22,7 +23,7 @@ Json measured_run(const ResolvedPlan& plan, const std::string& identity, const s
 
 bool same_figures(const HistoryStore& store, const Json& run)
 {
-    const auto stored = store.export_run(run.at("id").get<std::string>());
+    const auto stored = export_run(store, run.at("id").get<std::string>());
     const auto figures = [](const Json& document) {
         Json out = document.value(Json::json_pointer("/events/events"), Json::array());
         for (Json& event : out)
@@ -77,7 +78,7 @@ Expected<ImportedTable> import_table(HistoryStore& store, const std::filesystem:
     ImportedTable result;
     FOURFOLD_TRY(const std::vector<Json> runs, runs_of_table(file, result.remarks));
     for (const Json& run : runs) {
-        auto id = store.import_run(run);
+        auto id = import_run(store, run);
         if (id) {
             ++result.added;
         } else if (id.error().code == ProblemCode::conflict) {

@@ -12,7 +12,7 @@
 
 namespace fourfold {
 
-// The document that HistoryStore::import_run() takes, of a run that was measured elsewhere. The id follows from
+// The document that import_run() takes, of a run that was measured elsewhere. The id follows from
 // `identity`, so that the same measurement is not taken twice. `events` as in events.jsonl, with seq from 0.
 Json measured_run(const ResolvedPlan& plan, const std::string& identity, const std::string& name,
     const std::string& state, const std::string& problem, const std::vector<Json>& events);

@@ -7,6 +7,7 @@
 #include "app/view/history/history_access.h"
 #include "app/view/runs/run_folder.h"
 #include "core/calibration/score_card.h"
+#include "core/history/transfer.h"
 
 #include <QFileDialog>
 #include <QMenu>
@@ -32,7 +33,7 @@ Expected<std::string> runInto(const std::filesystem::path& history, const std::f
     const std::string id = run.value("id", std::string());
     if (store.full_id(id))
         return id; // there already
-    return store.import_run(run);
+    return import_run(store, run);
 }
 } // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said about stored runs afterwards: tags, notes, the term most off; deleting and bringing back.
+#include "core/history/annotations.h"
+
 #include "core/base/text.h"
 #include "core/history/clock.h"
 #include "core/history/store_impl.h"
@@ -39,7 +40,7 @@ void execute(SQLite::Database& database, const char* query, const std::string& r
 
 } // namespace
 
-Expected<void> history::check_tags(const std::vector<std::string>& tags)
+Expected<void> check_tags(const std::vector<std::string>& tags)
 {
     for (const std::string& tag : tags) {
         const bool plain = !tag.empty() && tag.size() <= kLongestTag && tag.front() != ' ' && tag.back() != ' '
@@ -51,35 +52,35 @@ Expected<void> history::check_tags(const std::vector<std::string>& tags)
     return {};
 }
 
-Expected<void> history::check_note(const std::string& note)
+Expected<void> check_note(const std::string& note)
 {
     if (note.size() > kLongestNote)
         return Problem{ProblemCode::bad_input, "a note has at most 64 KiB", "keep the text elsewhere", "note"};
     return {};
 }
 
-Expected<void> HistoryStore::set_tags(const std::string& run, const std::vector<std::string>& tags)
+Expected<void> set_tags(HistoryStore& store, const std::string& run, const std::vector<std::string>& tags)
 {
     FOURFOLD_CHECK(check_tags(tags));
-    return guarded(impl_->file, [&]() -> Expected<void> {
+    return guarded(store.impl().file, [&]() -> Expected<void> {
         return set_column(
-            impl_->database, "UPDATE runs SET tags = ? WHERE id = ?", run, text_of_tags(tags), impl_->unknown_run(run));
+            store.impl().database, "UPDATE runs SET tags = ? WHERE id = ?", run, text_of_tags(tags), store.impl().unknown_run(run));
     });
 }
 
-Expected<void> HistoryStore::set_note(const std::string& run, const std::string& note)
+Expected<void> set_note(HistoryStore& store, const std::string& run, const std::string& note)
 {
     FOURFOLD_CHECK(check_note(note));
-    return guarded(impl_->file, [&]() -> Expected<void> {
-        return set_column(impl_->database, "UPDATE runs SET note = ? WHERE id = ?", run, printable_lines(note),
-            impl_->unknown_run(run));
+    return guarded(store.impl().file, [&]() -> Expected<void> {
+        return set_column(store.impl().database, "UPDATE runs SET note = ? WHERE id = ?", run, printable_lines(note),
+            store.impl().unknown_run(run));
     });
 }
 
-Expected<std::vector<std::string>> HistoryStore::most_off_due() const
+Expected<std::vector<std::string>> most_off_due(const HistoryStore& store)
 {
-    return guarded(impl_->file, [&]() -> Expected<std::vector<std::string>> {
-        SQLite::Statement due(impl_->database, "SELECT id FROM runs WHERE most_off_due = 1 ORDER BY created DESC, id");
+    return guarded(store.impl().file, [&]() -> Expected<std::vector<std::string>> {
+        SQLite::Statement due(store.impl().database, "SELECT id FROM runs WHERE most_off_due = 1 ORDER BY created DESC, id");
         std::vector<std::string> runs;
         while (due.executeStep())
             runs.push_back(due.getColumn(0).getString());
@@ -87,12 +88,12 @@ Expected<std::vector<std::string>> HistoryStore::most_off_due() const
     });
 }
 
-Expected<void> HistoryStore::set_most_off(const std::string& run, const std::optional<MostOff>& term)
+Expected<void> set_most_off(HistoryStore& store, const std::string& run, const std::optional<MostOff>& term)
 {
-    return guarded(impl_->file, [&]() -> Expected<void> {
+    return guarded(store.impl().file, [&]() -> Expected<void> {
         // A lost one is worked out again.
-        WriteTransaction transaction(impl_->database, Durability::lazy);
-        SQLite::Statement update(impl_->database,
+        WriteTransaction transaction(store.impl().database, Durability::lazy);
+        SQLite::Statement update(store.impl().database,
             "UPDATE runs SET most_off = ?, most_off_predicted_s = ?, most_off_measured_s = ?, most_off_due = 0"
             " WHERE id = ?");
         update.bind(1, term ? term->term : std::string());
@@ -100,39 +101,39 @@ Expected<void> HistoryStore::set_most_off(const std::string& run, const std::opt
         bind_real(update, 3, term ? std::optional(term->measured_s) : std::nullopt);
         update.bind(4, run);
         if (update.exec() == 0)
-            return impl_->unknown_run(run);
+            return store.impl().unknown_run(run);
         transaction.commit();
         return {};
     });
 }
 
-Expected<void> HistoryStore::set_deleted(const std::vector<std::string>& runs, bool deleted)
+Expected<void> set_deleted(HistoryStore& store, const std::vector<std::string>& runs, bool deleted)
 {
-    return guarded(impl_->file, [&]() -> Expected<void> {
-        WriteTransaction transaction(impl_->database, Durability::flush);
+    return guarded(store.impl().file, [&]() -> Expected<void> {
+        WriteTransaction transaction(store.impl().database, Durability::flush);
         const std::string now = now_text();
         for (const std::string& run : runs) {
             // What was deleted before keeps its time.
-            SQLite::Statement update(impl_->database,
+            SQLite::Statement update(store.impl().database,
                 deleted ? "UPDATE runs SET deleted = coalesce(deleted, ?2) WHERE id = ?1"
                         : "UPDATE runs SET deleted = NULL WHERE id = ?1");
             update.bind(1, run);
             if (deleted)
                 update.bind(2, now);
             if (update.exec() == 0)
-                return impl_->unknown_run(run);
+                return store.impl().unknown_run(run);
         }
         transaction.commit();
         return {};
     });
 }
 
-Expected<std::vector<std::string>> HistoryStore::purge(const std::vector<std::string>& runs)
+Expected<std::vector<std::string>> purge(HistoryStore& store, const std::vector<std::string>& runs)
 {
-    return guarded(impl_->file, [&]() -> Expected<std::vector<std::string>> {
-        WriteTransaction transaction(impl_->database, Durability::flush);
+    return guarded(store.impl().file, [&]() -> Expected<std::vector<std::string>> {
+        WriteTransaction transaction(store.impl().database, Durability::flush);
         std::vector<std::string> gone;
-        SQLite::Statement deleted(impl_->database,
+        SQLite::Statement deleted(store.impl().database,
             "SELECT id FROM runs WHERE deleted IS NOT NULL AND state NOT IN ('launching', 'running', 'stopping') ORDER "
             "BY id");
         while (deleted.executeStep()) {
@@ -145,14 +146,14 @@ Expected<std::vector<std::string>> HistoryStore::purge(const std::vector<std::st
             for (const char* query : {"DELETE FROM events WHERE run = ?", "DELETE FROM steps WHERE run = ?",
                      "DELETE FROM cursors WHERE run = ?", "DELETE FROM run_hosts WHERE run = ?",
                      "DELETE FROM software_versions WHERE run = ?", "DELETE FROM runs WHERE id = ?"})
-                execute(impl_->database, query, run);
+                execute(store.impl().database, query, run);
         }
         // What only they referred to.
-        impl_->database.exec("DELETE FROM predictions WHERE id NOT IN (SELECT prediction FROM runs UNION"
+        store.impl().database.exec("DELETE FROM predictions WHERE id NOT IN (SELECT prediction FROM runs UNION"
                              " SELECT planned_prediction FROM runs WHERE planned_prediction IS NOT NULL)");
-        impl_->database.exec("DELETE FROM plans WHERE id NOT IN (SELECT plan FROM runs UNION"
+        store.impl().database.exec("DELETE FROM plans WHERE id NOT IN (SELECT plan FROM runs UNION"
                              " SELECT plan FROM predictions)");
-        impl_->database.exec("DELETE FROM hosts WHERE id NOT IN (SELECT host FROM run_hosts)");
+        store.impl().database.exec("DELETE FROM hosts WHERE id NOT IN (SELECT host FROM run_hosts)");
         transaction.commit();
         // Their folders are removed by these names. None that this program writes leads out of the folder of runs.
         std::erase_if(gone, [](const std::string& id) { return !is_plain_id(id); });

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A run as one JSON document, out of one history and into another.
+#include "core/history/transfer.h"
+
+#include "core/history/annotations.h"
 #include "core/history/clock.h"
 #include "core/history/store_impl.h"
 
@@ -134,12 +136,12 @@ Expected<ImportedRun> read_run(const Json& json)
 
 } // namespace
 
-Expected<Json> HistoryStore::export_run(const std::string& id) const
+Expected<Json> export_run(const HistoryStore& store, const std::string& id)
 {
-    FOURFOLD_TRY(const std::string run, full_id(id));
-    return guarded(impl_->file, [&]() -> Expected<Json> {
-        SQLite::Transaction one_view(impl_->database);
-        SQLite::Statement row(impl_->database,
+    FOURFOLD_TRY(const std::string run, store.full_id(id));
+    return guarded(store.impl().file, [&]() -> Expected<Json> {
+        SQLite::Transaction one_view(store.impl().database);
+        SQLite::Statement row(store.impl().database,
             "SELECT r.name, r.target, r.stack, r.state, r.problem, r.created, p.hash, p.layout_hash, p.document,"
             " q.document, s.document, r.environment, r.versions, r.tags, r.note FROM runs r JOIN plans p ON p.id = "
             "r.plan"
@@ -147,7 +149,7 @@ Expected<Json> HistoryStore::export_run(const std::string& id) const
             " WHERE r.id = ?");
         row.bind(1, run);
         if (!row.executeStep())
-            return impl_->unknown_run(run);
+            return store.impl().unknown_run(run);
         const auto document
             = [&](int column) { return Json::parse(row.getColumn(column).getString(), nullptr, false); };
         Json result = {{"fourfold_run", 1}, {"id", run}};
@@ -159,7 +161,7 @@ Expected<Json> HistoryStore::export_run(const std::string& id) const
         if (!row.getColumn(10).isNull())
             result["planned_prediction"] = document(10);
         result["hosts"] = Json::array();
-        SQLite::Statement hosts(impl_->database,
+        SQLite::Statement hosts(store.impl().database,
             "SELECT h.name FROM run_hosts r JOIN hosts h ON h.id = r.host WHERE r.run = ? ORDER BY r.position");
         hosts.bind(1, run);
         while (hosts.executeStep())
@@ -171,7 +173,7 @@ Expected<Json> HistoryStore::export_run(const std::string& id) const
         if (const std::string note = row.getColumn(14).getString(); !note.empty())
             result["note"] = note;
         result["events"] = Json::object();
-        SQLite::Statement events(impl_->database, "SELECT stream, line FROM events WHERE run = ? ORDER BY stream, seq");
+        SQLite::Statement events(store.impl().database, "SELECT stream, line FROM events WHERE run = ? ORDER BY stream, seq");
         events.bind(1, run);
         while (events.executeStep())
             result["events"][events.getColumn(0).getString()].push_back(
@@ -180,27 +182,27 @@ Expected<Json> HistoryStore::export_run(const std::string& id) const
     });
 }
 
-Expected<std::string> HistoryStore::import_run(const Json& run)
+Expected<std::string> import_run(HistoryStore& store, const Json& run)
 {
     FOURFOLD_TRY(const ImportedRun imported, read_run(run));
-    return guarded(impl_->file, [&]() -> Expected<std::string> {
-        WriteTransaction transaction(impl_->database, Durability::flush);
+    return guarded(store.impl().file, [&]() -> Expected<std::string> {
+        WriteTransaction transaction(store.impl().database, Durability::flush);
         const std::string& id = imported.run.id;
-        if (impl_->has_run(id))
-            return Problem{ProblemCode::conflict, "run " + id + " is already in the history", "", impl_->file.string()};
-        impl_->insert_run(imported.run, imported.state, imported.problem, imported.created);
+        if (store.impl().has_run(id))
+            return Problem{ProblemCode::conflict, "run " + id + " is already in the history", "", store.impl().file.string()};
+        store.impl().insert_run(imported.run, imported.state, imported.problem, imported.created);
         for (const ImportedStream& stream : imported.streams)
-            FOURFOLD_CHECK(impl_->event_rows().append(id, stream.name, stream.events));
+            FOURFOLD_CHECK(store.impl().event_rows().append(id, stream.name, stream.events));
         // The document's own word on state and problem stands: they may say more than the events do.
         SQLite::Statement update(
-            impl_->database, "UPDATE runs SET state = ?, problem = ?, tags = ?, note = ? WHERE id = ?");
+            store.impl().database, "UPDATE runs SET state = ?, problem = ?, tags = ?, note = ? WHERE id = ?");
         update.bind(1, imported.state);
         update.bind(2, Problem{ProblemCode::failed, imported.problem, "", ""}.line());
         update.bind(3, text_of_tags(imported.tags));
         update.bind(4, imported.note);
         update.bind(5, id);
         update.exec();
-        store_headline(impl_->database, id);
+        store_headline(store.impl().database, id);
         transaction.commit();
         return id;
     });
