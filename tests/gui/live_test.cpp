@@ -75,6 +75,7 @@ private slots:
     {
         Fixture w(test::tinyPlan(100'000, 20));
         QPushButton* start = w.button("start");
+        QVERIFY(w.answered()); // the form says what it expects
         QTest::qWait(50); // laid out
         const QPoint place = start->mapTo(&w.window, QPoint());
         const QPoint below = w.button("checkNodes")->mapTo(&w.window, QPoint());

@@ -227,7 +227,8 @@ void LiveRun::take_step(const Json& event)
     const std::optional<int> step = whole_at(event, "step");
     if (!step)
         return;
-    if (step_ == 0 && state_ != RunState::draft && state_ <= RunState::running) { // what was said of its start is over
+    // It runs: what was said of its start, of catching up with it or of a stall is over; a warning stays.
+    if (state_ != RunState::draft && state_ <= RunState::running && !state_text_.starts_with("warning: ")) {
         state_ = RunState::running;
         state_text_.clear();
     }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a run that is followed says of itself, in whatever order its messages come.
+#include "app/view/runs/live_run.h"
+
+#include <gtest/gtest.h>
+
+namespace fourfold::view {
+namespace {
+
+Json step_event(int step)
+{
+    return {{"event", "step"}, {"step", step}, {"loss", 2.5}, {"tps_per_gpu", 1000.0}, {"step_time_s", 0.5}};
+}
+
+LiveRun started()
+{
+    LiveRun run;
+    run.begin("plan", 100, {});
+    return run;
+}
+
+TEST(LiveRun, AStepEndsWhatWasSaidOfTheStart)
+{
+    LiveRun run = started();
+    EXPECT_EQ(run.state_text(), "Starting");
+    run.take(step_event(1));
+    EXPECT_EQ(run.state(), RunState::running);
+    EXPECT_EQ(run.state_text(), "");
+}
+
+// What this computer has stored of a run is told before its nodes are reached.
+TEST(LiveRun, AStepEndsCatchingUpAlsoBehindStoredSteps)
+{
+    LiveRun run = started();
+    run.take(step_event(1));
+    run.take(RunStateChange{RunState::running, "catching up"});
+    EXPECT_EQ(run.state_text(), "catching up");
+    run.take(step_event(2));
+    EXPECT_EQ(run.state_text(), "");
+}
+
+TEST(LiveRun, AStepEndsAStall)
+{
+    LiveRun run = started();
+    run.take(step_event(1));
+    run.take(RunStateChange{RunState::running, "stalled: rank 1"});
+    run.take(step_event(2));
+    EXPECT_EQ(run.state_text(), "");
+}
+
+TEST(LiveRun, AWarningOutlastsSteps)
+{
+    LiveRun run = started();
+    run.take(step_event(1));
+    run.take(RunStateChange{RunState::running, "warning: the loss stands out"});
+    run.take(step_event(2));
+    EXPECT_EQ(run.state_text(), "warning: the loss stands out");
+}
+
+// Steps that were on their way say nothing against a stop.
+TEST(LiveRun, AStepDoesNotTakeAStopBack)
+{
+    LiveRun run = started();
+    run.take(RunStateChange{RunState::stopping, "stopped on request"});
+    run.take(step_event(1));
+    EXPECT_EQ(run.state(), RunState::stopping);
+    EXPECT_EQ(run.state_text(), "stopped on request");
+}
+
+} // namespace
+} // namespace fourfold::view
