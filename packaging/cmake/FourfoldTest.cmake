@@ -8,12 +8,11 @@ if(FOURFOLD_SANITIZE)
 endif()
 
 # fourfold_test(NAME SOURCES a.cpp ... LIBRARIES x ... [LABEL quick|long] [LONG pattern ...] [TIMEOUT seconds]
-#               [ENVIRONMENT A=b ...] [SHARDS n] [RUN_SERIAL])
+#               [ENVIRONMENT A=b ...] [RUN_SERIAL])
 # One GoogleTest program; each of its cases is a CTest test of that label (default: quick). LONG names the slow cases of
-# a quick program that have a quick sibling, as in "Suite.Case" or "Suite.A*". SHARDS: the cases are dealt out to n CTest
-# tests instead, for a program whose cases share what is expensive to make.
+# a quick program that have a quick sibling, as in "Suite.Case" or "Suite.A*".
 function(fourfold_test name)
-    cmake_parse_arguments(ARG "RUN_SERIAL" "LABEL;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
+    cmake_parse_arguments(ARG "RUN_SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
     if(NOT ARG_LABEL)
         set(ARG_LABEL quick)
     endif()
@@ -32,16 +31,6 @@ function(fourfold_test name)
     set(properties TIMEOUT ${ARG_TIMEOUT})
     if(ARG_RUN_SERIAL)
         list(APPEND properties RUN_SERIAL TRUE)
-    endif()
-    if(ARG_SHARDS)
-        foreach(shard RANGE 1 ${ARG_SHARDS})
-            math(EXPR index "${shard} - 1")
-            set(test ${name}.${shard}_of_${ARG_SHARDS})
-            add_test(NAME ${test} COMMAND ${name})
-            set_tests_properties(${test} PROPERTIES LABELS ${ARG_LABEL} ${properties}
-                ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
-        endforeach()
-        return()
     endif()
     list(JOIN ARG_LONG ":" long)
     set(discovery TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)

@@ -2,7 +2,6 @@
 #include "tests/parity/compare.h"
 
 #include "core/plan/trainable.h"
-#include "tests/parity/job_server.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -32,13 +31,14 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
     std::filesystem::create_directories(folder);
     auto variables = plan.run.environment;
     variables.insert(environment.begin(), environment.end());
-    variables.merge(variables_of_a_job(plan.gpus));
+    const std::string count = std::to_string(plan.gpus);
+    variables["WORLD_SIZE"] = count;
     const bool gpu = std::ranges::find(flags, "--gpu") != flags.end();
-    static std::map<bool, JobServer> servers;
-    JobServer& server = servers.try_emplace(gpu, gpu ? cuda_parity_worker() : parity_worker()).first->second;
-    const std::vector<std::string> arguments{
-        "--ranks", std::to_string(plan.gpus), "--plan", write_plan(plan, folder), "--run-dir", folder};
-    const bool ended = server.run(joined(arguments, flags), variables, folder / "rank0.log", 200s);
+    const auto worker = gpu ? cuda_parity_worker() : parity_worker();
+    // One process, of which the ranks are forked.
+    Ranks parent(1, joined({worker, "--ranks", count, "--plan", write_plan(plan, folder), "--run-dir", folder}, flags),
+        folder, variables);
+    (void)parent.wait(200s);
     const auto statuses = read_json_file(folder / "statuses.json");
     JobResult result;
     for (int rank = 0; rank < plan.gpus; ++rank) {
@@ -47,7 +47,7 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
             if (std::ranges::find(flags, "--both") != flags.end())
                 result.single.push_back(read_dump(folder, rank, ".fp32"));
         } else if (result.problem.empty())
-            result.problem = std::string(ended ? "" : "the job did not end; ") + "rank " + std::to_string(rank) + ": " + log_of(folder, rank);
+            result.problem = "rank " + std::to_string(rank) + ": " + log_of(folder, rank);
     }
     return result;
 }

@@ -15,9 +15,6 @@
 //   [--ranks N]
 // --ranks: this process forks N ranks, which then need not load LibTorch one by one (a quarter of a second of a core),
 // and writes DIR/statuses.json: the exit status of each, or 128 + signal. Their output goes to DIR/rank<r>.log.
-//   --serve
-// Alone: does so for one job after the other (job_server.h), each a line {"arguments", "environment", "log"} of the
-// input, and answers each with a byte when all of its processes have ended.
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
 #include "runner/trainer/comm/c10d_transport.h"
@@ -35,7 +32,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <optional>
 #include <set>
@@ -229,17 +225,17 @@ void share_links(Mesh& mesh, const std::string& wiring, const TransportFactory& 
     }
 }
 
-void work(const std::vector<std::string>& arguments)
+void work(int argc, char** argv)
 {
     std::set<std::string> flags;
     std::map<std::string, std::string> options;
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-        const std::string& argument = arguments[i];
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
         if (argument == "--fp64" || argument == "--both" || argument == "--gpu" || argument == "--one-queue"
             || argument == "--count")
             flags.insert(argument);
-        else if (i + 1 < arguments.size())
-            options[argument] = arguments[++i];
+        else if (i + 1 < argc)
+            options[argument] = argv[++i];
     }
     const std::string plan_file = options["--plan"], folder = options["--run-dir"], corrupt = options["--corrupt"];
     const bool both = flags.contains("--both"), fp64 = flags.contains("--fp64"), gpu = flags.contains("--gpu");
@@ -318,52 +314,20 @@ void become_ranks(int ranks, const std::string& folder)
     ::_exit(write_file_atomically(folder + "/statuses.json", statuses.dump()) ? 0 : 1);
 }
 
-// Returns with the arguments of a job in a process of its own; the server ends with its input or with its parent.
-std::vector<std::string> serve(const std::string& program)
-{
-    const pid_t tests = ::getppid();
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const pid_t server = ::getpid();
-    for (std::string line; ::getppid() == tests && std::getline(std::cin, line);) {
-        const pid_t child = ::fork();
-        if (child == 0) {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            const Json job = Json::parse(line);
-            const std::string log = job.at("log");
-            const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-            const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-            if (::getppid() != server || ::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0)
-                ::_exit(1);
-            for (const auto& [name, value] : job.at("environment").items())
-                ::setenv(name.c_str(), value.get<std::string>().c_str(), 1);
-            std::vector<std::string> arguments = job.at("arguments");
-            arguments.insert(arguments.begin(), program);
-            return arguments;
-        }
-        if (child > 0)
-            ::waitpid(child, nullptr, 0);
-        if (const char done = '.'; ::write(STDOUT_FILENO, &done, 1) != 1)
-            break;
-    }
-    ::_exit(0);
-}
-
 } // namespace
 
 int main(int argc, char** argv)
 {
     int status = 0;
     try {
-        std::vector<std::string> arguments(argv, argv + argc);
-        if (arguments.size() == 2 && arguments[1] == "--serve")
-            arguments = serve(arguments[0]);
+        const std::vector<std::string> arguments(argv, argv + argc);
         const auto after = [&](const char* option) {
             const auto found = std::ranges::find(arguments, option);
             return found == arguments.end() ? "" : *std::next(found);
         };
         if (const std::string ranks = after("--ranks"); !ranks.empty())
             become_ranks(std::stoi(ranks), after("--run-dir"));
-        work(arguments);
+        work(argc, argv);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         status = 1;

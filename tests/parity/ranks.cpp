@@ -83,23 +83,19 @@ int free_port()
     throw std::runtime_error("no free port on loopback");
 }
 
-std::map<std::string, std::string> variables_of_a_job(int count)
-{
-    return {{"WORLD_SIZE", std::to_string(count)}, {"MASTER_ADDR", "127.0.0.1"},
-        {"MASTER_PORT", std::to_string(free_port())}, {"FOURFOLD_ADDRESS", "127.0.0.1"},
-        {"FOURFOLD_TOKEN", random_token(32)}, {"FOURFOLD_BACKEND", ""}, {"OMP_NUM_THREADS", "1"}};
-}
-
 Ranks::Ranks(int count, const std::vector<std::string>& command, const std::filesystem::path& folder,
     const std::map<std::string, std::string>& environment)
     : folder_(folder)
     , statuses_(std::size_t(count), -1)
 {
-    const auto shared = variables_of_a_job(count);
+    const std::string port = std::to_string(free_port()), token = random_token(32);
     for (int rank = 0; rank < count; ++rank) {
-        std::map<std::string, std::string> own = environment;
-        own.insert({{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)}});
-        own.insert(shared.begin(), shared.end());
+        std::map<std::string, std::string> own{{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(count)},
+            {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port},
+            {"FOURFOLD_ADDRESS", "127.0.0.1"}, {"FOURFOLD_TOKEN", token}, {"FOURFOLD_BACKEND", ""},
+            {"OMP_NUM_THREADS", "1"}};
+        for (const auto& [name, value] : environment)
+            own[name] = value;
         pids_.push_back(spawn(command, own, folder_ / ("rank" + std::to_string(rank) + ".log")));
     }
 }

@@ -49,10 +49,6 @@ private:
 // What a rank printed.
 std::string log_of(const std::filesystem::path& folder, int rank);
 
-// WORLD_SIZE, MASTER_ADDR, MASTER_PORT, FOURFOLD_ADDRESS and FOURFOLD_TOKEN of a new job of `count` ranks, one thread
-// each.
-std::map<std::string, std::string> variables_of_a_job(int count);
-
 // A port of loopback on which nobody listens.
 int free_port();
 
