@@ -24,7 +24,7 @@ protected:
                 {"FAKE_CHECKPOINT", (home.path() / "saved/step-00000001").string()}, {"FAKE_FAILS_UNLOADED", "1"}});
         out.plan.training.global_batch = 12;
         out.plan.training.micro_batches = 4;
-        out.target.connect_timeout_s = 2;
+        out.target.connect_timeout_s = 8; // of which a busy computer may need some
         out.restarts = 2;
         return out;
     }

@@ -40,7 +40,7 @@ TEST_F(TrainerRestarts, TheLossIsThatOfTheNewLayout)
     all.plan.run.checkpoint = {8, 3, (home.path() / "saved").string(), "", false};
     all.trainer = fs::path(FOURFOLD_BIN_DIR) / "fourfold-trainer";
     all.target.reuse_files = true;
-    all.target.connect_timeout_s = 2;
+    all.target.connect_timeout_s = 8;
     all.restarts = 1;
 
     bool lost = false;

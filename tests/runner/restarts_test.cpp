@@ -198,7 +198,6 @@ protected:
         out.plan.training.global_batch = 12;
         out.plan.training.micro_batches = 4;
         out.target = ssh_target(home, {servers[0].get(), servers[1].get(), servers[2].get()});
-        out.target.connect_timeout_s = 2;
         out.restarts = restarts;
         return out;
     }
