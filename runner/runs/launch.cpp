@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/input_file.h"
-#include "core/base/text.h"
-#include "core/history/run_event.h"
 #include "core/history/store.h"
 #include "runner/nodes/node.h"
 #include "runner/rehearsal/rehearse_plan.h"
@@ -10,12 +7,11 @@
 #include "runner/runs/launch_plan.h"
 #include "runner/runs/outcome.h"
 #include "runner/runs/recorder.h"
+#include "runner/runs/restarts.h"
 #include "runner/runs/run_id.h"
 #include "runner/runs/run_record.h"
 #include "runner/runs/slurm_job.h"
 #include "runner/runs/start_nodes.h"
-
-#include <fstream>
 
 namespace fourfold {
 
@@ -41,6 +37,8 @@ public:
         FOURFOLD_TRY(HistoryStore store,
             HistoryStore::open(request_.history_file.empty() ? HistoryStore::default_file() : request_.history_file));
         FOURFOLD_CHECK(record_run(store, plan_, id));
+        if (!request_.note.empty())
+            FOURFOLD_CHECK(store.set_note(id, request_.note));
         FOURFOLD_TRY(
             Recorder recorder, Recorder::open(std::move(store), id, folder, names_of(nodes_), plan_.target.events_gib));
         observer_.on_created(id, folder);
@@ -106,28 +104,6 @@ Expected<void> rehearse_first(const ResolvedPlan& plan, RunObserver& observer, c
     return {};
 }
 
-// The newest checkpoint that the run told of, on its nodes; empty: there is none.
-std::string newest_checkpoint(const std::filesystem::path& run_folder)
-{
-    constexpr std::size_t kMostLineBytes = 16u << 20;
-    std::ifstream events(run_folder / "events.jsonl");
-    std::string line, found;
-    for (bool whole = true; read_line(events, line, kMostLineBytes, whole);) {
-        if (!whole || line.find("\"checkpoint\"") == std::string::npos)
-            continue;
-        const auto event = parse_json(line, "events.jsonl");
-        if (event && event->is_object() && string_at(*event, "event") == "checkpoint")
-            found = string_at(*event, "path");
-    }
-    return found;
-}
-
-// Another attempt may end better: nobody stopped it, and it did not ask for more memory than there is.
-bool may_go_on(RunState state)
-{
-    return state == RunState::fail || state == RunState::hang || state == RunState::lost;
-}
-
 Expected<RunResult> launch_once(const RunRequest& request, RunObserver& observer, const std::stop_token& stop)
 {
     FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
@@ -142,23 +118,9 @@ Expected<RunResult> launch_once(const RunRequest& request, RunObserver& observer
 
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop)
 {
-    FOURFOLD_TRY(RunResult result, launch_once(request, observer, stop));
-    RunRequest again = request;
-    again.rehearse = false;
-    for (int i = 1; i <= request.restarts && may_go_on(result.state) && !stop.stop_requested(); ++i) {
-        CheckpointSettings& checkpoint = again.plan.run.checkpoint;
-        if (std::string newest = newest_checkpoint(result.folder); !newest.empty()) {
-            // Beside it, where it is damaged, are older ones.
-            checkpoint.load = std::filesystem::path(newest).parent_path().string();
-            checkpoint.path = checkpoint.load;
-            checkpoint.from_last_good = true;
-        }
-        observer.on_state(RunState::draft,
-            text_of("restart %d of %d from ", i, request.restarts)
-                + (checkpoint.load.empty() ? "the beginning: there is no checkpoint" : checkpoint.load));
-        FOURFOLD_TRY(result, launch_once(again, observer, stop));
-    }
-    return result;
+    const auto once = [&](const RunRequest& each) { return launch_once(each, observer, stop); };
+    FOURFOLD_TRY(RunResult result, once(request));
+    return go_on_after(std::move(result), request, once, observer, stop);
 }
 
 } // namespace fourfold

@@ -20,7 +20,10 @@ struct RunRequest {
     Target target;
     std::optional<int> steps; // overrides run.steps
     bool rehearse = false; // on this computer first: a plan that would not run is not started
-    int restarts = 0; // how often a run that failed, hung or was lost is started anew, from its newest checkpoint
+    // How often a run that failed, hung or was lost is started anew: from its newest checkpoint, on the hosts that are
+    // left (runner/runs/restarts.h).
+    int restarts = 0;
+    std::string note; // of the run in the history
     std::filesystem::path history_file; // default HistoryStore::default_file()
     std::filesystem::path trainer; // default: fourfold-trainer (or -cuda for a plan on GPUs) beside this program
     std::filesystem::path agent; // default: fourfold-agent beside this program

@@ -18,7 +18,7 @@
 //   FAKE_PRINT_BYTES=n            prints n bytes without a newline, with NUL and escape codes, before the first step
 //   FAKE_SECRET=NAME              writes the length of that variable into its log
 //   FAKE_CHECKPOINT=PATH          tells of a checkpoint there in its first step
-//   FAKE_FAILS_UNLOADED=1         fails only where the plan loads no checkpoint
+//   FAKE_FAILS_UNLOADED=1         fails (is told, misses a rank) only where the plan loads no checkpoint
 //   FAKE_REHEARSAL=JSON           what a rehearsal says (of the client's environment); default: all is well
 //   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
 #include "runner/protocol/progress_page.h"
@@ -151,8 +151,11 @@ int main(int argc, char** argv)
     }
     if (const std::string secret = variable("FAKE_SECRET"); !secret.empty())
         std::cout << "secret of " << variable(secret.c_str()).size() << " bytes" << std::endl;
-    const bool hears = rank == std::atoi(variable("FAKE_TOLD_RANK", "-1").c_str());
-    const bool misses = rank == std::atoi(variable("FAKE_LOST_RANK", "-1").c_str());
+    std::ifstream plan_file(plan);
+    const std::string plan_text{std::istreambuf_iterator<char>(plan_file), {}};
+    const bool spared = variable("FAKE_FAILS_UNLOADED") == "1" && plan_text.find(R"("load":"/)") != std::string::npos;
+    const bool hears = !spared && rank == std::atoi(variable("FAKE_TOLD_RANK", "-1").c_str());
+    const bool misses = !spared && rank == std::atoi(variable("FAKE_LOST_RANK", "-1").c_str());
     fourfold::ProgressWriter progress(variable("FAKE_PROGRESS") == "1" || hears || variable("FAKE_HOW") == "full-disk"
                 || variable("FAKE_HOW") == "tell-and-hang"
             ? folder + "/rank" + std::to_string(rank) + ".progress"
@@ -164,9 +167,6 @@ int main(int argc, char** argv)
     const std::string own_us = variable("FAKE_STEP_US");
     const auto pause_us = static_cast<useconds_t>(own_us.empty() ? pause_ms * 1000 : std::atoi(own_us.c_str()));
     const auto event_bytes = static_cast<std::size_t>(std::atol(variable("FAKE_EVENT_BYTES", "0").c_str()));
-    std::ifstream plan_file(plan);
-    const std::string plan_text{std::istreambuf_iterator<char>(plan_file), {}};
-    const bool spared = variable("FAKE_FAILS_UNLOADED") == "1" && plan_text.find(R"("load":"/)") != std::string::npos;
     const int fail_rank = spared ? -1 : std::atoi(variable("FAKE_FAIL_RANK", "-1").c_str());
     const int fail_step = std::atoi(variable("FAKE_FAIL_STEP", "2").c_str());
     const std::string how = variable("FAKE_HOW");

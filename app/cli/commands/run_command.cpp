@@ -96,11 +96,13 @@ void add_run(Cli& cli)
     command->add_option("--steps", options->steps, "optimizer steps, instead of the plan's run.steps")
         ->type_name("N")
         ->check(CLI::Range(1, 1000000000));
-    auto* restarts = command
-                         ->add_option("--restarts", options->restarts,
-                             "start a run that failed, hung or was lost anew up to N times, from its newest checkpoint")
-                         ->type_name("N")
-                         ->check(CLI::Range(0, 1000000));
+    auto* restarts
+        = command
+              ->add_option("--restarts", options->restarts,
+                  "start a run that failed, hung or was lost anew up to N times, from its newest checkpoint; "
+                  "where a host is lost on those that are left, with the best layout for them")
+              ->type_name("N")
+              ->check(CLI::Range(0, 1000000));
     auto* from_last_good = command->add_flag("--from-last-good", options->from_last_good,
         "where the checkpoint to load is damaged, go on from the newest older one that is whole");
     auto* no_rehearse = command->add_flag("--no-rehearse", options->no_rehearse,
