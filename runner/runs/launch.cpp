@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/history/annotations.h"
 #include "core/history/store.h"
 #include "runner/nodes/node.h"
 #include "runner/rehearsal/rehearse_plan.h"
@@ -38,7 +39,7 @@ public:
             HistoryStore::open(request_.history_file.empty() ? HistoryStore::default_file() : request_.history_file));
         FOURFOLD_CHECK(record_run(store, plan_, id));
         if (!request_.note.empty())
-            FOURFOLD_CHECK(store.set_note(id, request_.note));
+            FOURFOLD_CHECK(set_note(store, id, request_.note));
         FOURFOLD_TRY(
             Recorder recorder, Recorder::open(std::move(store), id, folder, names_of(nodes_), plan_.target.events_gib));
         observer_.on_created(id, folder);
