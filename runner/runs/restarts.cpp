@@ -153,6 +153,7 @@ private:
         if (!fitted) {
             Problem problem = fitted.error();
             problem.message = lost + ": " + problem.message;
+            problem.where.clear();
             return problem;
         }
         const std::string of_those = fitted->hosts.size() == left.hosts.size()
