@@ -419,5 +419,24 @@ TEST_F(Reach, AClientThatDiesWhileTheRanksAreBeingPrepared)
         << result->problem->line();
 }
 
+// Nothing on the node could be told yet: the program that starts the run gives up.
+TEST_F(Reach, AStopReachesARunThatIsBeingStarted)
+{
+    RunRequest asked = endless();
+    asked.target.prelude_s = 600;
+    asked.target.prelude = {"sleep 500"};
+    ClientProcess client(asked);
+    observer.id = client.id();
+    ASSERT_TRUE(wait_until([&] { return processes_of(client.id()) > 0; }));
+    const auto result = stop_run(client.id(), observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::cancelled) << (result->problem ? result->problem->line() : "");
+    EXPECT_NE(client.end(), 0);
+    EXPECT_TRUE(wait_until([&] { return processes_of(client.id()) == 0; })) << "nobody waits for the prelude any more";
+    const auto again = attach(client.id(), observer, {});
+    ASSERT_TRUE(again) << again.error().line();
+    EXPECT_EQ(again->state, RunState::cancelled);
+}
+
 } // namespace
 } // namespace fourfold::test

@@ -42,7 +42,7 @@ Expected<void> RunRequests::prepare(const Json& request)
             "a run is started once; start a new one", folder.path().string()};
     FOURFOLD_CHECK(lay_out_files(*node_.store, folder, spec));
     auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}, {}});
-    FOURFOLD_TRY(prepared->prelude, run_prelude(spec, folder.path()));
+    FOURFOLD_TRY(prepared->prelude, run_prelude(spec, folder.path(), wire_.descriptor()));
     FOURFOLD_CHECK(check_trainer_loads(spec, folder.path(), prepared->prelude.environment));
     if (spec.container) // its program is needed at the start only: better missed now
         FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->prelude.environment));
