@@ -438,5 +438,20 @@ TEST_F(Reach, AStopReachesARunThatIsBeingStarted)
     EXPECT_EQ(again->state, RunState::cancelled);
 }
 
+// As a container whose program does nothing and says so to nobody.
+TEST_F(Reach, ATrainerThatDoesNothingIsAFailure)
+{
+    RunRequest asked = endless();
+    const auto idle = home.path() / "idle-trainer";
+    std::ofstream(idle) << "#!/bin/sh\nexit 0\n";
+    chmod(idle.c_str(), 0700);
+    asked.trainer = idle;
+    const RunResult result = follow(asked);
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("before it told of anything"), std::string::npos) << result.problem->line();
+    expect_whole(observer.events, "fail");
+}
+
 } // namespace
 } // namespace fourfold::test
