@@ -14,9 +14,17 @@
 #include "runner/runs/slurm_job.h"
 #include "runner/runs/start_nodes.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
 namespace fourfold {
 
 namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(100); // for another program's wish to stop
 
 // Stored, then started and followed to its end.
 class Launch {
@@ -25,7 +33,8 @@ public:
         : request_(request)
         , plan_(plan)
         , observer_(observer)
-        , stop_(std::move(stop))
+        , forward_(std::move(stop), [this] { any_.request_stop(); })
+        , stop_(any_.get_token())
         , nodes_(make_nodes(plan.target, plan.agent, mailbox_, observer))
     {
         assign_ranks(nodes_, plan.target, plan.ranks);
@@ -42,6 +51,17 @@ public:
             FOURFOLD_CHECK(set_note(store, id, request_.note));
         FOURFOLD_TRY(
             Recorder recorder, Recorder::open(std::move(store), id, folder, names_of(nodes_), plan_.target.events_gib));
+        // Until ranks run, nobody but this program could carry out what `fourfold stop` asks for.
+        const std::jthread listener([&, given = folder / kStopFile](const std::stop_token& done) {
+            std::mutex mutex;
+            std::unique_lock lock(mutex);
+            std::error_code ignored;
+            for (std::condition_variable_any over; !done.stop_requested();) {
+                if (std::filesystem::exists(given, ignored))
+                    any_.request_stop();
+                over.wait_for(lock, done, kBetweenLooks, [] { return false; });
+            }
+        });
         observer_.on_created(id, folder);
         if (!plan_.note.empty())
             observer_.on_state(RunState::draft, plan_.note);
@@ -84,6 +104,8 @@ private:
     const RunRequest& request_;
     const LaunchPlan& plan_;
     RunObserver& observer_;
+    std::stop_source any_; // the caller's, or another program's
+    std::stop_callback<std::function<void()>> forward_;
     std::stop_token stop_;
     Mailbox mailbox_;
     std::vector<Node> nodes_;

@@ -12,6 +12,9 @@ namespace fourfold {
 // data_folder()/runs/<id>, on this computer.
 std::filesystem::path run_record_folder(const std::string& run);
 
+// In that folder while its run is being started: another program wants it to end.
+inline constexpr const char* kStopFile = "stop";
+
 // What is needed to find a run's nodes again. Fails where it is not here, as of an imported run.
 Expected<Json> launch_record(const std::string& run);
 // The target of a run that this computer launched or took over. Fails as the above.

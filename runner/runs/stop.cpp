@@ -9,6 +9,7 @@
 #include "runner/runs/run_record.h"
 
 #include <thread>
+#include <utility>
 
 namespace fourfold {
 
@@ -41,6 +42,21 @@ Expected<std::string> stop_node(
     return Problem{ProblemCode::failed, "its ranks have not ended yet", "ask again", node.name};
 }
 
+// A run that is only being started has nothing on its nodes that could be told: the program that starts it is asked to
+// give up. The state in which it then is.
+Expected<RunState> give_up_start(const HistoryStore& store, const RunResult& run, const std::stop_token& stop)
+{
+    bool asked = false;
+    for (const auto deadline = Clock::now() + kUntilStored;; std::this_thread::sleep_for(kPause)) {
+        FOURFOLD_TRY(const RunDetail detail, store.show(run.id));
+        const RunState state = detail.summary.state;
+        if (state >= RunState::running || stop.stop_requested() || Clock::now() > deadline)
+            return state;
+        if (!std::exchange(asked, true))
+            FOURFOLD_CHECK(write_file_atomically(run.folder / kStopFile, ""));
+    }
+}
+
 // Beside the program that follows the run: each node is told, the other one hears the end of each.
 Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer, const std::stop_token& stop,
     const std::filesystem::path& history_file, const StopOrder& order)
@@ -51,9 +67,14 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
     FOURFOLD_TRY(result.id, store.full_id(run_id));
     result.folder = run_record_folder(result.id);
     FOURFOLD_TRY(const Target target, recorded_target(result.id));
+    observer.on_state(RunState::stopping, "another program of this computer follows the run and stores its end");
+    FOURFOLD_TRY(result.state, give_up_start(store, result, stop));
+    if (is_terminal(result.state)) {
+        observer.on_state(result.state, "");
+        return result;
+    }
     Mailbox mailbox;
     std::vector<Node> nodes = make_nodes(target, own_program("fourfold-agent"), mailbox, observer);
-    observer.on_state(RunState::stopping, "another program of this computer follows the run and stores its end");
     // A node that cannot be reached must not keep the others going.
     std::vector<std::optional<Problem>> problems(nodes.size());
     FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token phase) -> Expected<void> {

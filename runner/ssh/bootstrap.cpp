@@ -76,6 +76,8 @@ Problem without_mark(Problem problem)
 {
     if (const std::size_t at = problem.message.find(kMark); at != std::string::npos)
         problem.message.erase(at, kMark.size());
+    if (problem.message.ends_with(kHostSays)) // nothing but the mark
+        problem.message.erase(problem.message.size() - std::string_view(kHostSays).size());
     return problem;
 }
 
@@ -109,7 +111,7 @@ public:
                     "log in by hand and see what its start-up files wait for", {}};
             const auto bytes = stream_.read_some(100ms);
             if (!bytes)
-                return without_mark(bytes.error());
+                return ended(bytes.error());
             text_ += *bytes;
             // Asked for only when nothing comes otherwise: what is said there first has been taken by then.
             if (bytes->empty() && stream_.errors(0ms).size() > kMostNoise)
@@ -134,6 +136,19 @@ public:
     }
 
 private:
+    // Before the command began, what was printed is the login shell's, or of what stands in its place.
+    [[nodiscard]] Problem ended(Problem problem) const
+    {
+        const bool begun = problem.message.find(kMark) != std::string::npos;
+        problem = without_mark(std::move(problem));
+        if (begun || !problem.message.starts_with(kCommandEnded))
+            return problem;
+        if (const std::string printed = noise_.first + text_; printed.find_first_not_of(" \r\n") != std::string::npos)
+            problem.message += "; it printed: " + printable(printed, ShellNoise::kShown);
+        problem.hint = "does its login shell run commands? see ForceCommand of its sshd, and log in by hand";
+        return problem;
+    }
+
     static Problem endless(std::string_view text)
     {
         return {ProblemCode::network,
@@ -200,7 +215,7 @@ Expected<ShellNoise> bootstrap(SshStream& stream, const AgentPlace& place, const
         const auto sent = send_agent(stream, agent, progress);
         auto answer = listener.word(); // says why, when the sending failed
         if (!answer)
-            return sent ? std::move(answer).error() : sent.error();
+            return sent ? std::move(answer).error() : without_mark(sent.error());
         word = *answer;
     } else if (word == "have") {
         FOURFOLD_TRY(word, listener.word());

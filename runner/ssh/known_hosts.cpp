@@ -64,6 +64,8 @@ HostKeyVerdict look_up_host_key(
                 if (begin == std::string::npos)
                     continue;
             }
+            if (line.ends_with('\r')) // of an editor elsewhere
+                line.pop_back();
             ssh_knownhosts_entry* entry = nullptr;
             if (ssh_known_hosts_parse_line(name.c_str(), line.c_str() + begin, &entry) != SSH_OK)
                 continue;
@@ -105,7 +107,7 @@ Expected<void> remember_host_key(const std::filesystem::path& file, ssh_session 
         line += '\n';
     std::error_code ignored;
     std::filesystem::create_directories(file.parent_path(), ignored);
-    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0 || flock(fd, LOCK_EX) != 0 || fchmod(fd, 0600) != 0
         || ::write(fd, line.data(), line.size()) != static_cast<ssize_t>(line.size()) || fsync(fd) != 0) {
         const int error = errno;

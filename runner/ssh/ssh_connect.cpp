@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/ssh/ssh_connect.h"
 
+#include "core/base/text.h"
 #include "runner/ssh/home_path.h"
 #include "runner/ssh/known_hosts.h"
 #include "runner/ssh/ssh_authenticate.h"
@@ -10,6 +11,7 @@
 #include "runner/target/target_hosts.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +38,15 @@ std::string option(ssh_session session, ssh_options_e which)
     return out;
 }
 
+// libssh would wait until somebody writes into it.
+Expected<void> check_no_pipe(const std::filesystem::path& file)
+{
+    struct stat info { };
+    if (stat(file.c_str(), &info) == 0 && S_ISFIFO(info.st_mode))
+        return Problem{ProblemCode::bad_input, "is a pipe, expected a file", "remove it", file.string()};
+    return {};
+}
+
 // Where the connection goes after ~/.ssh/config has had its say.
 struct Endpoint {
     std::string host;
@@ -49,9 +60,14 @@ Expected<Endpoint> configure(ssh_session session, const SshPlace& place, const s
     const auto set
         = [&](ssh_options_e which, const void* value) { return ssh_options_set(session, which, value) == SSH_OK; };
     const bool no = false;
-    bool good = set(SSH_OPTIONS_HOST, place.address.c_str()) && set(SSH_OPTIONS_PROCESS_CONFIG, &no);
+    if (!set(SSH_OPTIONS_HOST, place.address.c_str()))
+        return Problem{ProblemCode::bad_input, in_quotes(place.address) + " is not a host name",
+            "its parts have 1 to 63 letters, digits and hyphens", name};
+    bool good = set(SSH_OPTIONS_PROCESS_CONFIG, &no);
     const std::string folder = expanded_home("~/.ssh");
     good = good && set(SSH_OPTIONS_SSH_DIR, folder.c_str());
+    for (const std::string& file : {folder + "/config", std::string("/etc/ssh/ssh_config")})
+        FOURFOLD_CHECK(check_no_pipe(file));
     // Files that do not exist are no error; a line that libssh cannot read is.
     good = good && ssh_options_parse_config(session, nullptr) == SSH_OK;
     if (good && !place.user.empty())
@@ -80,6 +96,8 @@ Expected<Endpoint> configure(ssh_session session, const SshPlace& place, const s
     if (users.empty())
         users = folder + "/known_hosts";
     endpoint.known_hosts = {own_known_hosts(), expanded_home(users), "/etc/ssh/ssh_known_hosts"};
+    for (const auto& file : endpoint.known_hosts)
+        FOURFOLD_CHECK(check_no_pipe(file));
     // libssh orders the key types it asks for by what these files hold; the check itself is ours.
     const std::string own = own_known_hosts().string(), theirs = expanded_home(users);
     if (!set(SSH_OPTIONS_KNOWNHOSTS, own.c_str()) || !set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, theirs.c_str())
@@ -148,9 +166,14 @@ Expected<void> log_in(ssh_session session, int fd, const SshPlace& place, const 
         if (fd >= 0)
             shutdown(fd, SHUT_RDWR);
     });
-    if (ssh_connect(session) != SSH_OK)
-        return Problem{ProblemCode::network, std::string(kNoHandshake) + ssh_get_error(session),
-            "see the log of the host's sshd", name};
+    if (ssh_connect(session) != SSH_OK) {
+        const std::string why = ssh_get_error(session);
+        if (why.find("no match for method") != std::string::npos) // as it will be the next time
+            return Problem{ProblemCode::unsupported,
+                "the host's SSH server and Fourfold have no algorithm in common: " + why,
+                "let its sshd offer one of the client's", name};
+        return Problem{ProblemCode::network, std::string(kNoHandshake) + why, "see the log of the host's sshd", name};
+    }
     const int line = ssh_get_fd(session);
     const std::stop_callback interrupt(by.stop, [line] { shutdown(line, SHUT_RDWR); });
     FOURFOLD_CHECK(check_host_key(session, name, endpoint, by.options.prompts));

@@ -80,7 +80,7 @@ Problem SshStream::broken(const std::string& what)
     std::string said = errors_.substr(errors_.size() - std::min(errors_.size(), kLastErrors));
     while (said.ends_with('\n'))
         said.pop_back();
-    return {ProblemCode::network, what + (said.empty() ? "" : "; the host says: " + said), {}, host_};
+    return {ProblemCode::network, what + (said.empty() ? "" : kHostSays + said), {}, host_};
 }
 
 Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
@@ -94,7 +94,7 @@ Expected<std::string> SshStream::read_some(std::chrono::milliseconds timeout)
     if (got == SSH_ERROR)
         return broken("the connection broke: " + reason());
     if (ssh_channel_is_eof(channel_) || ssh_channel_is_closed(channel_))
-        return broken("the remote command ended");
+        return broken(kCommandEnded);
     if (!ssh_is_connected(session_.get()))
         return broken("the connection broke");
     drain_errors();

@@ -8,6 +8,10 @@
 
 namespace fourfold {
 
+// How a Problem begins when the command ended by itself, and what stands before the host's own words in any.
+inline constexpr const char* kCommandEnded = "the remote command ended";
+inline constexpr const char* kHostSays = "; the host says: ";
+
 // Standard input and output of the remote command as a byte stream. Owns session and channel; used by one thread.
 class SshStream : public ByteStream {
 public:

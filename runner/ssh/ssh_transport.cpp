@@ -49,7 +49,8 @@ Expected<SshLine> connect_patiently(const ConnectOptions& options, const std::st
         if (line || !line.error().message.starts_with(kNoHandshake) || stop.stop_requested()
             || Clock::now() + wait > deadline) {
             if (!line && attempt > 1)
-                line.error().hint = "it was tried " + std::to_string(attempt) + " times; see MaxStartups of its sshd";
+                line.error().hint = "it was tried " + std::to_string(attempt)
+                    + " times; does an SSH server listen there? if so, see MaxStartups of its sshd";
             return line;
         }
         std::this_thread::sleep_for(wait);

@@ -105,6 +105,10 @@ Expected<void> check_place(const SshPlace& place, const std::string& where)
         || !consists_of(place.address, "._-:") || place.address.find_first_not_of("._-:") == std::string::npos)
         return bad_host(where, in_quotes(place.address) + " is not a host name or address",
             "letters, digits, '.', '-', '_' and ':' only");
+    unsigned char raw[16];
+    if (place.address.find(':') != std::string::npos && inet_pton(AF_INET6, place.address.c_str(), raw) != 1)
+        return bad_host(where, in_quotes(place.address) + " has a colon and is no IPv6 address",
+            "a port has a key of its own, as in \"port\": 2222");
     if (place.user.size() > 64 || (!place.user.empty() && place.user[0] == '-') || !consists_of(place.user, "._-"))
         return bad_host(where, in_quotes(place.user) + " is not a user name", "letters, digits, '.', '-' and '_' only");
     if (place.port < 0 || place.port > 65535)
@@ -145,6 +149,9 @@ Expected<SshPlace> place_from_text(const std::string& text, const std::string& w
         port = rest.substr(end + 1);
     } else {
         const std::size_t colon = rest.find(':');
+        if (colon != std::string::npos && rest.find(':', colon + 1) != std::string::npos)
+            return bad_host(where, in_quotes(text) + " has more than one colon",
+                "an IPv6 address stands in brackets, as in user@[::1]:2222");
         place.address = rest.substr(0, colon);
         port = colon == std::string::npos ? "" : rest.substr(colon);
     }

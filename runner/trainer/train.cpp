@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -285,6 +286,7 @@ struct Connections {
     std::shared_ptr<Rendezvous> rendezvous;
     std::unique_ptr<Mesh> mesh;
     std::unique_ptr<Trainer> trainer;
+    FileDescriptor saves_here; // no other run does
     std::unique_ptr<CheckpointSaver> saver;
 };
 
@@ -307,15 +309,18 @@ void tell_of_save(const SaveOutcome& outcome)
 }
 
 Expected<std::unique_ptr<CheckpointSaver>> make_saver(
-    const Job& job, const ResolvedPlan& plan, const Rendezvous& rendezvous, const Mesh& mesh, const Trainer& trainer)
+    const Job& job, const ResolvedPlan& plan, const Mesh& mesh, const Trainer& trainer, Connections& connections)
 {
     const CheckpointSettings& settings = plan.run.checkpoint;
     if (settings.every == 0)
         return std::unique_ptr<CheckpointSaver>();
     const auto folder = job.run_folder / (settings.path.empty() ? "checkpoints" : settings.path);
-    if (job.rank == 0)
+    if (job.rank == 0) {
+        const char* const run = std::getenv("FOURFOLD_RUN");
+        FOURFOLD_TRY(connections.saves_here, hold_folder(folder, {run ? run : "without a name", host_name()}));
         FOURFOLD_CHECK(check_steps(folder, trainer.first_step(), trainer.total_steps(), settings.every));
-    FOURFOLD_TRY(auto line, rendezvous.another_line());
+    }
+    FOURFOLD_TRY(auto line, connections.rendezvous->another_line());
     return std::make_unique<CheckpointSaver>(plan, mesh, trainer.weights(), trainer.optimizer(), trainer.loss_scaler(),
         folder, std::move(line), tell_of_save);
 }
@@ -376,7 +381,7 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
 
     release_start_up_memory();
     loop_runs = true;
-    FOURFOLD_TRY(connections.saver, make_saver(job, plan, *rendezvous, mesh, *trainer));
+    FOURFOLD_TRY(connections.saver, make_saver(job, plan, mesh, *trainer, connections));
     FOURFOLD_TRY(
         const bool stopped, Loop(plan, mesh, device, *trainer, *identity().events, connections.saver.get()).run());
     loop_runs = false;

@@ -382,6 +382,31 @@ TEST(Steps, LaterOnesAreLeftAndOlderOnesGo)
     EXPECT_FALSE(fs::exists(folder.path() / "step-00000008.partial"));
 }
 
+TEST(Steps, AreOfOneRunAtATime)
+{
+    const TemporaryFolder folder;
+    const fs::path steps = folder.path() / "checkpoints";
+    using trainer::hold_folder;
+    auto first = hold_folder(steps, {"FIRST", "here"});
+    ASSERT_TRUE(first) << first.error().line();
+    EXPECT_TRUE(first->valid());
+    const auto second = hold_folder(steps, {"SECOND", "here"});
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().line(), HasSubstr("run FIRST on here saves into this folder"));
+    EXPECT_THAT(second.error().line(), HasSubstr(steps.string()));
+    first->close();
+    const auto third = hold_folder(steps, {"THIRD", "there"});
+    ASSERT_TRUE(third) << third.error().line();
+    EXPECT_TRUE(third->valid());
+
+    // What cannot be made or locked is not refused here.
+    std::ofstream(folder.path() / "file") << "x";
+    const auto none = hold_folder(folder.path() / "file", {"RUN", "here"});
+    ASSERT_TRUE(none);
+    EXPECT_FALSE(none->valid());
+    EXPECT_TRUE(trainer::step_folders(steps).empty());
+}
+
 TEST(Steps, WhatIsNoCheckpointStays)
 {
     const TemporaryFolder folder;

@@ -189,6 +189,7 @@ TEST(SshRules, KnownHostsAnswers)
     EXPECT_EQ(answer("# c\nnode " + a + "\n").state, HostKeyState::unknown) << "that is port 22";
     EXPECT_EQ(answer("[node]:2222 " + a + "\n").state, HostKeyState::known);
     EXPECT_EQ(answer("", "[node]:2222 " + a + "\n").state, HostKeyState::known);
+    EXPECT_EQ(answer("# c\r\n[node]:2222 " + a + "\r\n").state, HostKeyState::known);
     const auto changed = answer("# one\n\n[node]:2222 " + b + "\n");
     EXPECT_EQ(changed.state, HostKeyState::changed);
     EXPECT_EQ(changed.line, 3);

@@ -69,6 +69,39 @@ TEST_F(Garbage, LookingAtAnOldRunDoesNotMakeItYoung)
     EXPECT_TRUE(has("YOUNG"));
 }
 
+// A restart saves into the folder of the attempt before it, and a run may go on from another one's checkpoint.
+TEST_F(Garbage, CheckpointsOfAKeptRunStay)
+{
+    const auto saves_in = [&](const std::string& run, const std::string& key, const std::filesystem::path& place) {
+        RunSpec spec;
+        spec.run = run;
+        spec.nodes = 1;
+        spec.world_size = 1;
+        spec.host = "here";
+        spec.address = "127.0.0.1";
+        spec.program = "bin/fourfold-trainer";
+        spec.backend = "gloo";
+        spec.ranks = {{0, 0, Json::object()}};
+        spec.files = {{spec.program, "", 0, "/bin/true"}};
+        spec.plan = {{"run", {{"checkpoint", {{key, place.string()}}}}}};
+        ASSERT_TRUE(RunFolder(base, run, 0).write_spec(spec));
+        ASSERT_TRUE(RunFolder(base, run, 0).read_spec());
+    };
+    for (const char* run : {"FIRST", "SECOND", "OTHER", "ALONE"})
+        ended(run, 0, 40);
+    ended("THIRD", 0, 1);
+    saves_in("THIRD", "path", base / "runs/SECOND/checkpoints");
+    saves_in("SECOND", "load", base / "runs/../runs/FIRST/checkpoints/step-00000004");
+    saves_in("OTHER", "path", base / "runs/ALONE/checkpoints");
+    const Json result = collect(30);
+    EXPECT_EQ(result["runs"], 2);
+    EXPECT_EQ(result["kept_runs"], 3);
+    for (const char* run : {"FIRST", "SECOND", "THIRD"})
+        EXPECT_TRUE(has(run)) << run;
+    for (const char* run : {"OTHER", "ALONE"})
+        EXPECT_FALSE(has(run)) << run;
+}
+
 // A node other than the first holds its own share alone.
 TEST_F(Garbage, TheShareOfAFurtherNodeIsCleared)
 {

@@ -419,5 +419,39 @@ TEST_F(Reach, AClientThatDiesWhileTheRanksAreBeingPrepared)
         << result->problem->line();
 }
 
+// Nothing on the node could be told yet: the program that starts the run gives up.
+TEST_F(Reach, AStopReachesARunThatIsBeingStarted)
+{
+    RunRequest asked = endless();
+    asked.target.prelude_s = 600;
+    asked.target.prelude = {"sleep 500"};
+    ClientProcess client(asked);
+    observer.id = client.id();
+    ASSERT_TRUE(wait_until([&] { return processes_of(client.id()) > 0; }));
+    const auto result = stop_run(client.id(), observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::cancelled) << (result->problem ? result->problem->line() : "");
+    EXPECT_NE(client.end(), 0);
+    EXPECT_TRUE(wait_until([&] { return processes_of(client.id()) == 0; })) << "nobody waits for the prelude any more";
+    const auto again = attach(client.id(), observer, {});
+    ASSERT_TRUE(again) << again.error().line();
+    EXPECT_EQ(again->state, RunState::cancelled);
+}
+
+// As a container whose program does nothing and says so to nobody.
+TEST_F(Reach, ATrainerThatDoesNothingIsAFailure)
+{
+    RunRequest asked = endless();
+    const auto idle = home.path() / "idle-trainer";
+    std::ofstream(idle) << "#!/bin/sh\nexit 0\n";
+    chmod(idle.c_str(), 0700);
+    asked.trainer = idle;
+    const RunResult result = follow(asked);
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("before it told of anything"), std::string::npos) << result.problem->line();
+    expect_whole(observer.events, "fail");
+}
+
 } // namespace
 } // namespace fourfold::test

@@ -10,8 +10,11 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -98,6 +101,76 @@ TEST_F(SshFaults, AServerThatAllowsNoSession)
     const auto result = launch(asked(host, {}), observer, {});
     ASSERT_FALSE(result);
     EXPECT_NE(result.error().line().find("MaxSessions"), std::string::npos) << result.error().line();
+}
+
+// What ends before the first word of ours is the host's: its words are shown, and what to look at.
+TEST_F(SshFaults, AServerThatRunsSomethingElse)
+{
+    for (const auto& [command, said] : {std::pair("/usr/sbin/nologin", "This account is currently not available"),
+             std::pair("/bin/false", "the remote command ended")}) {
+        Sshd host(home, std::string("host") + command[1],
+            {"127.0.0.1", 0, {}, {}, std::string("ForceCommand ") + command + "\n"});
+        host.start();
+        const auto result = launch(asked(host, {}), observer, {});
+        ASSERT_FALSE(result);
+        const std::string line = result.error().line();
+        EXPECT_NE(line.find(said), std::string::npos) << line;
+        EXPECT_NE(line.find("ForceCommand"), std::string::npos) << line;
+    }
+}
+
+// It will be so the next time as well.
+TEST_F(SshFaults, AServerWithoutAnAlgorithmInCommonIsTriedOnce)
+{
+    Sshd host(home, "host", {"127.0.0.1", 0, {}, {}, "Ciphers aes128-ctr\n"});
+    host.start();
+    const auto result = launch(asked(host, {}), observer, {});
+    ASSERT_FALSE(result);
+    const std::string line = result.error().line();
+    EXPECT_NE(line.find("no algorithm in common"), std::string::npos) << line;
+    EXPECT_NE(line.find("aes128-ctr"), std::string::npos) << line;
+    EXPECT_EQ(line.find("tried"), std::string::npos) << line;
+}
+
+TEST_F(SshFaults, APipeInThePlaceOfAFileOfSshIsNotWaitedFor)
+{
+    Sshd host(home, "host");
+    host.start();
+    std::filesystem::create_directories(home.path() / ".ssh");
+    std::filesystem::create_directories(home.path() / "config/fourfold");
+    for (const char* name : {".ssh/config", ".ssh/known_hosts", "config/fourfold/known_hosts"}) {
+        const auto file = home.path() / name;
+        std::filesystem::remove(file);
+        ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+        const auto result = launch(asked(host, {}), observer, {});
+        ASSERT_FALSE(result) << name;
+        EXPECT_NE(result.error().line().find(file.string() + ": is a pipe, expected a file"), std::string::npos)
+            << result.error().line();
+        std::filesystem::remove(file);
+    }
+}
+
+// The line breaks while the agent is sent: nothing of how that is done is told.
+TEST_F(SshFaults, ALinkCutWhileTheAgentIsSentIsSaidPlainly)
+{
+    struct Cutting : Recording {
+        Sshd* host = nullptr;
+        void on_staging(double fraction, const std::string& what) override
+        {
+            Recording::on_staging(fraction, what);
+            if (what.find("fourfold-agent") != std::string::npos)
+                host->cut_connections();
+        }
+    } mine;
+    Sshd host(home, "host");
+    host.start();
+    mine.host = &host;
+    mine.trust = true;
+    const auto result = launch(asked(host, {}), mine, {});
+    ASSERT_FALSE(result);
+    const std::string line = result.error().line();
+    EXPECT_EQ(line.find("FOURFOLD"), std::string::npos) << line;
+    EXPECT_EQ(line.find("the host says"), std::string::npos) << line;
 }
 
 // Links that are cut at any moment around the start: either nothing was started and nothing is left, or the run goes on
@@ -360,6 +433,11 @@ TEST_F(SshFaults, TwoComputersFollowOneRun)
     EXPECT_TRUE(detail->summary.predicted_tps_per_gpu);
     EXPECT_EQ(detail->summary.steps, 150);
     EXPECT_EQ(*adopt(id, target, second, {}, {}, agent_program()), id) << "known by now";
+    std::string typed = id;
+    std::ranges::transform(typed, typed.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto lower = adopt(typed, target, second, {}, {}, agent_program());
+    ASSERT_TRUE(lower) << lower.error().line();
+    EXPECT_EQ(*lower, id) << "as the history takes it";
 }
 
 } // namespace

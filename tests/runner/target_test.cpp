@@ -183,13 +183,20 @@ TEST(Targets, NothingThatAShellCouldReadGetsThrough)
     for (const char* text : {"a;b@host", "user@host;reboot", "user@$(id)", "user@ho`st", "user@host name",
              "user@-oProxyCommand=x", "-l@host", "@host", "user@", "user@host:", "user@host:0", "user@host:70000",
              "user@host:22x", "user@host,,other", "user@host\nother", "us'er@host", "user@h|t", "user@h&t,b", ".", "..",
-             "user@-", "user@_:22"}) {
+             "user@-", "user@_:22", "user@::1", "::1:22"}) {
         const auto target = load_target(text);
         EXPECT_FALSE(target) << text;
         if (!target) {
             EXPECT_EQ(target.error().exit_status(), 2) << text;
         }
     }
+    EXPECT_NE(load_target("user@::1:22").error().line().find("[::1]:2222"), std::string::npos);
+    for (const char* address : {"localhost:2604", "::1:x", "12:34"}) {
+        const auto target = read({{"hosts", Json::array({{{"address", address}}})}});
+        ASSERT_FALSE(target) << address;
+        EXPECT_NE(target.error().line().find("no IPv6 address"), std::string::npos) << target.error().line();
+    }
+    EXPECT_TRUE(read({{"hosts", Json::array({{{"address", "::ffff:127.0.0.1"}}})}}));
     const auto unknown = load_target("no-such-target");
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().exit_status(), 2);

@@ -70,16 +70,26 @@ public:
 
     void runs()
     {
+        std::vector<std::filesystem::path> done;
         for (const auto& folder : entries_of(base_ / "runs")) {
             if (!is_run_id(folder.filename().string()))
                 continue;
-            if (is_done(folder)) {
-                ++runs_;
-                remove(folder);
-            } else {
-                ++kept_;
-                remember_links(folder);
-            }
+            if (is_done(folder))
+                done.push_back(folder);
+            else
+                keep(folder);
+        }
+        // A restart saves where the attempt before it did; what is kept for one may in turn need another's.
+        for (bool more = true; more;) {
+            const auto needed = std::partition(
+                done.begin(), done.end(), [this](const auto& folder) { return !used_.contains(folder.string()); });
+            std::for_each(needed, done.end(), [this](const auto& folder) { keep(folder); });
+            more = needed != done.end();
+            done.erase(needed, done.end());
+        }
+        for (const auto& folder : done) {
+            ++runs_;
+            remove(folder);
         }
     }
     void store()
@@ -132,6 +142,29 @@ private:
         return since_written(mark) >= order_.older_than_s && !is_being_written(share / "lock")
             && std::none_of(entries.begin(), entries.end(),
                 [](const std::filesystem::path& entry) { return is_being_written(entry / "lock"); });
+    }
+    void keep(const std::filesystem::path& folder)
+    {
+        ++kept_;
+        remember_links(folder);
+        const std::string run = folder.filename().string();
+        for (const int node : shares_of(base_, run)) {
+            const auto spec = RunFolder(base_, run, node).read_spec();
+            const Json none, &settings = spec ? object_field(object_field(spec->plan, "run"), "checkpoint") : none;
+            for (const char* key : {"path", "load"})
+                remember_run_of(text_field(settings, key));
+        }
+    }
+    // The run whose folder the path leads into.
+    void remember_run_of(const std::filesystem::path& path)
+    {
+        std::error_code error;
+        const auto inside = path.is_absolute()
+            ? std::filesystem::weakly_canonical(path, error)
+                  .lexically_relative(std::filesystem::weakly_canonical(base_ / "runs", error))
+            : std::filesystem::path();
+        if (!error && !inside.empty() && is_run_id(inside.begin()->string()))
+            used_.insert((base_ / "runs" / *inside.begin()).string());
     }
     void remember_links(const std::filesystem::path& folder)
     {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 extern char** environ;
@@ -246,9 +247,23 @@ private:
     int status_ = 0;
 };
 
+// Until the keeper answers or is gone; false when the client is.
+bool wait_for_keeper(const FileDescriptor& answer, int client)
+{
+    for (;;) {
+        pollfd waiting[] = {{answer.get(), POLLIN, 0}, {client, 0, 0}};
+        if (poll(waiting, 2, -1) < 0 && errno != EINTR)
+            return true;
+        if (waiting[0].revents != 0)
+            return true;
+        if (waiting[1].revents != 0)
+            return false;
+    }
+}
+
 // What the keeper says; it goes on by itself.
-Expected<Json> start_keeper(
-    const RunSpec& spec, const std::filesystem::path& folder, const FileDescriptor& environment, FileDescriptor& alive)
+Expected<Json> start_keeper(const RunSpec& spec, const std::filesystem::path& folder, int client,
+    const FileDescriptor& environment, FileDescriptor& alive)
 {
     int answer[2], life[2];
     if (pipe2(answer, O_CLOEXEC) != 0)
@@ -268,6 +283,8 @@ Expected<Json> start_keeper(
     }
     answer_out.close();
     waitpid(middle, nullptr, 0);
+    if (!wait_for_keeper(answer_in, client))
+        return Problem{ProblemCode::cancelled, "nobody waits for the prelude any more", {}, spec.host};
     FOURFOLD_TRY(const std::string answer_text, read_to_end(answer_in.get(), "the prelude's answer", 1u << 20));
     if (answer_text.empty())
         return Problem{
@@ -302,7 +319,7 @@ Environment own_environment()
     return without_session(all, all);
 }
 
-Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& folder)
+Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& folder, int client)
 {
     if (spec.prelude.empty())
         return Prelude{own_environment(), {}};
@@ -313,7 +330,7 @@ Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& 
     if (!left.valid())
         return errno_problem("no memory for the prelude's environment", folder);
     Prelude prelude;
-    FOURFOLD_TRY(const Json said, start_keeper(spec, folder, left, prelude.alive));
+    FOURFOLD_TRY(const Json said, start_keeper(spec, folder, client, left, prelude.alive));
     const auto failed = [&](const std::string& message) -> Problem {
         return {ProblemCode::failed, "the prelude " + message + "; " + last_words(folder / "prelude.log"),
             "try its lines by hand in a login shell on the node", spec.host};

@@ -25,7 +25,8 @@ struct Prelude {
 // Runs spec.prelude in a login shell, in the run folder, until that shell ends; nothing to run: own_environment(). Its
 // output, of which the beginning and the end are kept, goes to prelude.log. A process that it leaves running
 // (`ssh-agent`) is named in the run's events. A line that fails, and a prelude that takes longer than its time-out, is
-// a Problem with the end of that output; nothing of it runs on.
-Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& folder);
+// a Problem with the end of that output; nothing of it runs on. Nor does it where `client`, a descriptor of whoever
+// asked for it, hangs up.
+Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& folder, int client = -1);
 
 } // namespace fourfold

@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,12 @@ namespace {
 constexpr int kTailPollMs = 25;
 constexpr int kTailBatchMs = 4; // events that come in quick succession travel together
 constexpr std::size_t kMostRuns = 100;
+
+// As the history takes ids: in whichever case they were typed.
+bool begins(const std::string& run, const std::string& wanted)
+{
+    return run.size() >= wanted.size() && strncasecmp(run.c_str(), wanted.c_str(), wanted.size()) == 0;
+}
 } // namespace
 
 Expected<void> RunRequests::prepare(const Json& request)
@@ -42,7 +49,7 @@ Expected<void> RunRequests::prepare(const Json& request)
             "a run is started once; start a new one", folder.path().string()};
     FOURFOLD_CHECK(lay_out_files(*node_.store, folder, spec));
     auto prepared = std::make_unique<Prepared>(Prepared{folder, {}, std::move(lock), {}, {}});
-    FOURFOLD_TRY(prepared->prelude, run_prelude(spec, folder.path()));
+    FOURFOLD_TRY(prepared->prelude, run_prelude(spec, folder.path(), wire_.descriptor()));
     FOURFOLD_CHECK(check_trainer_loads(spec, folder.path(), prepared->prelude.environment));
     if (spec.container) // its program is needed at the start only: better missed now
         FOURFOLD_CHECK(rank_command(spec, folder.path(), prepared->prelude.environment));
@@ -225,7 +232,7 @@ Expected<void> RunRequests::find(const Json& request) const
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(node_.base / "runs", error)) {
         const std::string name = entry.path().filename().string();
-        if (is_run_id(name) && (wanted == "last" || name.starts_with(wanted)) && !shares_of(node_.base, name).empty())
+        if (is_run_id(name) && (wanted == "last" || begins(name, wanted)) && !shares_of(node_.base, name).empty())
             runs.push_back(name);
     }
     if (error && error != std::errc::no_such_file_or_directory)
@@ -234,8 +241,9 @@ Expected<void> RunRequests::find(const Json& request) const
     std::sort(runs.rbegin(), runs.rend()); // ids sort by the time of their making
     if (wanted == "last" && runs.size() > 1)
         runs.resize(1);
-    if (const auto exact = std::find(runs.begin(), runs.end(), wanted); exact != runs.end())
-        runs = {wanted}; // attempts of a job share the beginning of its id
+    const auto is_wanted = [&](const std::string& run) { return run.size() == wanted.size() && begins(run, wanted); };
+    if (const auto exact = std::find_if(runs.begin(), runs.end(), is_wanted); exact != runs.end())
+        runs = {std::string(*exact)}; // attempts of a job share the beginning of its id
     if (runs.size() > kMostRuns)
         runs.resize(kMostRuns);
     Json list = Json::array(), specs = Json::array();

@@ -28,6 +28,8 @@ public:
     // Nothing came from the client for longer than that.
     [[nodiscard]] bool silent_for(double seconds) const { return monotonic_seconds() - heard_ > seconds; }
     void close() { closed_ = true; }
+    // Hangs up with the client.
+    [[nodiscard]] int descriptor() const { return in_; }
 
 private:
     int in_, out_;

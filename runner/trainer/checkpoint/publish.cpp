@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/publish.h"
 
+#include "core/base/input_file.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "runner/trainer/checkpoint/checksums.h"
 #include "runner/trainer/checkpoint/names.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace fourfold::trainer {
@@ -110,6 +115,44 @@ Expected<void> check_steps(const fs::path& folder, int first, int last, int ever
             FOURFOLD_CHECK(check_replaceable(entry.path()));
     }
     return {};
+}
+
+Expected<FileDescriptor> hold_folder(const fs::path& folder, const SaverName& name)
+{
+    constexpr auto kLeaseOfTheDead = std::chrono::seconds(120);
+    std::error_code ignored;
+    fs::create_directories(folder, ignored);
+    const fs::path file = folder / kLockFile;
+    FileDescriptor held(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+    if (!held.valid() || !check_regular(held.get(), file))
+        return FileDescriptor();
+    const auto begin = std::chrono::steady_clock::now();
+    while (::flock(held.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK)
+            return FileDescriptor();
+        const auto json = read_json_file(file, 4096);
+        const auto other = [&](const char* key) {
+            const auto at = json && json->is_object() ? json->find(key) : Json::const_iterator();
+            return json && json->is_object() && at != json->end() && at->is_string()
+                ? printable(at->get<std::string>(), 100)
+                : std::string("(unknown)");
+        };
+        // A file server keeps the locks of a host that died for a while.
+        const bool may_be_dead = other("host") != name.host;
+        if (may_be_dead && std::chrono::steady_clock::now() - begin < kLeaseOfTheDead) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(500));
+            continue;
+        }
+        return Problem{ProblemCode::refused,
+            "run " + other("run") + " on " + other("host")
+                + " saves into this folder: two runs would take each other's checkpoints apart",
+            "choose another run.checkpoint.path, or wait for that run's end", folder.string()};
+    }
+    const std::string text = Json{{"run", name.run}, {"host", name.host}}.dump();
+    if (::ftruncate(held.get(), 0) == 0) // who it is, is for people
+        [[maybe_unused]]
+        const auto written = ::write(held.get(), text.data(), text.size());
+    return held;
 }
 
 Expected<void> publish_step(const fs::path& partial, const fs::path& target)

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "core/base/expected.h"
+#include "core/base/file_descriptor.h"
 
 #include <filesystem>
+#include <string>
 
 namespace fourfold::trainer {
 
@@ -15,6 +17,15 @@ Expected<void> check_only_ours(const std::filesystem::path& folder);
 Expected<void> check_replaceable(const std::filesystem::path& step);
 // For each step that a run from `first` to `last` saves every `every` steps.
 Expected<void> check_steps(const std::filesystem::path& folder, int first, int last, int every);
+
+// Two runs that save into one folder would empty each other's unfinished checkpoints.
+inline constexpr char kLockFile[] = ".fourfold-lock";
+struct SaverName {
+    std::string run, host;
+};
+// The folder is this run's until the descriptor is closed; refused, by its name, while it is another run's. Nothing (an
+// invalid descriptor) where the file system knows no locks, or the folder cannot be made: then each save says why.
+Expected<FileDescriptor> hold_folder(const std::filesystem::path& folder, const SaverName& name);
 
 // Endings of folders that are not a checkpoint yet, not any more, or whole beside somebody's folder of that name.
 inline constexpr char kPartial[] = ".partial", kRemoved[] = ".removed", kAside[] = ".kept";

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <tuple>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -100,6 +102,7 @@ Expected<void> SafetensorsReader::read_header()
     std::string text(std::size_t(length), '\0');
     FOURFOLD_CHECK(file_->read(sizeof length, text.size(), text.data()));
     const auto tensors_begin = int64_t(sizeof length + length);
+    std::vector<std::tuple<int64_t, int64_t, std::string>> places; // begin, end, name
     FOURFOLD_TRY(const Json header, parse_json(text, path_ + " (header)"));
     if (!header.is_object())
         return unusable(path_, "its header is no JSON object");
@@ -130,7 +133,15 @@ Expected<void> SafetensorsReader::read_header()
                 path_, "the bytes of \"" + name + "\" do not fit its shape: the file is cut short or damaged");
         offsets_[name] = tensors_begin + begin;
         tensors_.emplace(name, std::move(tensor));
+        if (end > begin)
+            places.emplace_back(begin, end, name);
     }
+    std::ranges::sort(places);
+    for (std::size_t i = 1; i < places.size(); ++i)
+        if (const auto& [begin, end, name] = places[i]; begin < std::get<1>(places[i - 1]))
+            return unusable(path_,
+                "\"" + std::get<2>(places[i - 1]) + "\" and \"" + name
+                    + "\" share bytes: one of them would have the other's values");
     return {};
 }
 
