@@ -52,6 +52,18 @@ TEST_F(History, OfNothing)
     EXPECT_FALSE(std::filesystem::exists(history_file())) << "reading makes no file";
 }
 
+// Two commands that read the tags before either wrote.
+TEST_F(History, TagsOfCommandsAtTheSameTimeAllStay)
+{
+    fill();
+    std::vector<Started> commands;
+    for (int i = 0; i < 8; ++i)
+        commands.push_back(start({"history", "tag", "--add", "t" + std::to_string(i), "01RUNA"}));
+    for (const Started& command : commands)
+        EXPECT_EQ(finish(command).status, 0) << command.error_text();
+    EXPECT_EQ(json_of(fourfold({"history", "export", "01RUNA"}))[0]["tags"].size(), 8u);
+}
+
 TEST_F(History, UnknownAndAmbiguousIds)
 {
     fill();

@@ -3,6 +3,7 @@
 #include "app/cli/history/history_view.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
+#include "core/history/tags.h"
 
 #include <algorithm>
 #include <iostream>
@@ -61,15 +62,14 @@ int tag_runs(
         FOURFOLD_TRY(Writable history, open_for(ids));
         std::string out;
         for (const std::string& id : history.ids) {
-            FOURFOLD_TRY(const RunDetail run, history.store.show(id));
-            std::vector<std::string> tags = run.summary.tags;
-            tags.insert(tags.end(), add.begin(), add.end());
-            std::erase_if(tags,
-                [&](const std::string& tag) { return std::find(remove.begin(), remove.end(), tag) != remove.end(); });
-            if (!add.empty() || !remove.empty())
-                FOURFOLD_CHECK(history.store.set_tags(id, tags));
-            FOURFOLD_TRY(const RunDetail now, history.store.show(id));
-            out += id + "  " + joined(now.summary.tags, ", ") + "\n";
+            if (add.empty() && remove.empty()) {
+                FOURFOLD_TRY(const RunDetail run, history.store.show(id));
+                out += id + "  " + joined(run.summary.tags, ", ") + "\n";
+                continue;
+            }
+            FOURFOLD_TRY(
+                const std::vector<std::string> tags, change_tags(HistoryStore::default_file(), id, add, remove));
+            out += id + "  " + joined(tags, ", ") + "\n";
         }
         return out;
     }());
