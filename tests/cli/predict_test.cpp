@@ -196,6 +196,16 @@ TEST_F(Predict, ReportsUnknownKeys)
     EXPECT_THAT(warnings.dump(), HasSubstr("color"));
 }
 
+TEST_F(Predict, WhatFollowsAnOptionOfOneValueIsThePlan)
+{
+    const std::string plan = file("p.json", plan_text());
+    const Output after = fourfold({"predict", "--set", "name=other", plan});
+    EXPECT_EQ(after.status, 0) << after.err;
+    EXPECT_THAT(after.out, HasSubstr("other"));
+    expect_problem(fourfold({"predict", plan, "--set", "name=a", "name=b"}), 2, "nothing takes \"name=b\"");
+    expect_problem(fourfold({"predict", "--explain", plan}), 2, "name the plan before --explain");
+}
+
 TEST_F(Predict, BatchAnswersLineForLine)
 {
     const std::string good = plan_text(), broken_rule = plan_text(R"({"layout": {"tp": 5}, "gpus": 40})");
@@ -374,6 +384,9 @@ TEST_F(Predict, ImportedModelIsAPresetOfTheUser)
     expect_problem(fourfold({"model", "import", config, "--id", "mine"}), 2, "--replace");
     EXPECT_EQ(fourfold({"model", "import", config, "--id", "mine", "--replace"}).status, 0);
     expect_problem(fourfold({"model", "import", config, "--id", "../mine"}), 2, "--id");
+    // Every plan that names it would be of another model.
+    for (const char* more : {"--json", "--replace"})
+        expect_problem(fourfold({"model", "import", config, "--id", "gpt2", more}), 2, "is a preset that is not yours");
     expect_problem(
         fourfold({"model", "import", file("bad.json", R"({"model_type": "llama"})"), "--id", "bad"}), 2, "bad.json");
     expect_problem(fourfold({"model", "import", file("odd.json", R"({"model_type": "perceptron"})"), "--id", "odd"}), 2,

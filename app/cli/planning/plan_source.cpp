@@ -63,9 +63,7 @@ void PlanOptions::add_to(CLI::App& command, bool required)
     command.add_option("PLAN", plan, "plan file, or id of a plan preset")->required(required);
     command.add_option("--set", assignments, "change a field, as in layout.tp=4; may be repeated")
         ->type_name("FIELD=VALUE")
-        ->take_all()
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        ->allow_extra_args(false); // what follows is no second one: it may be the plan
 }
 
 Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assignments)
