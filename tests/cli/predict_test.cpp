@@ -196,6 +196,20 @@ TEST_F(Predict, ReportsUnknownKeys)
     EXPECT_THAT(warnings.dump(), HasSubstr("color"));
 }
 
+// A key that is spelt like the way to a field is none.
+TEST_F(Predict, KeysWithPointsAreNoWayToAField)
+{
+    const std::string plan
+        = file("p.json", plan_text(R"({"layout.tp": 4, "training": {"fsdp.prefetch": true}, "": 1})"));
+    const Output output = fourfold({"predict", plan, "--json"});
+    EXPECT_EQ(output.status, 0);
+    for (const char* told : {R"("layout.tp": unknown key, ignored (objects stand in objects)",
+             R"(training."fsdp.prefetch": unknown key, ignored)", R"("": unknown key, ignored)"})
+        EXPECT_THAT(output.err, HasSubstr(told));
+    EXPECT_EQ(json_of(fourfold({"predict", plan, "--json"}))["plan"]["layout"]["tp"],
+        json_of(fourfold({"predict", file("q.json", plan_text()), "--json"}))["plan"]["layout"]["tp"]);
+}
+
 TEST_F(Predict, WhatFollowsAnOptionOfOneValueIsThePlan)
 {
     const std::string plan = file("p.json", plan_text());

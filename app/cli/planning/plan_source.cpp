@@ -105,6 +105,11 @@ std::vector<std::string> unknown_key_warnings(const Plan& plan)
     for (const Field& field : plan_fields())
         known.push_back(field.path);
     for (const std::string& key : plan.unknown_keys) {
+        if (key.find('"') != std::string::npos) { // quoted, as no path of a field looks like it
+            warnings.push_back(
+                key + R"(: unknown key, ignored (objects stand in objects, as in {"layout": {"tp": 2}}))");
+            continue;
+        }
         const auto near = nearest_words(key, known, 1);
         warnings.push_back(key + ": unknown key, ignored" + (near.empty() ? "" : " (did you mean " + near[0] + "?)"));
     }
