@@ -210,6 +210,23 @@ TEST_F(Predict, KeysWithPointsAreNoWayToAField)
         json_of(fourfold({"predict", file("q.json", plan_text()), "--json"}))["plan"]["layout"]["tp"]);
 }
 
+// The answer's own plan gives the answer again, also where the cluster's object brings constants of its own.
+TEST_F(Predict, ConstantsInAClustersObjectAreIgnoredAsTheWarningSays)
+{
+    const auto predicted = [&](const Json& plan) {
+        return json_of(fourfold({"predict", file("p.json", plan.dump()), "--json"}));
+    };
+    Json plan = predicted(Json::parse(plan_text()))["plan"];
+    plan["cluster"] = Json::parse(R"({"gpu": "h100-80gb-sxm", "gpus_per_node": 8,
+        "intra_node": {"bandwidth_gb_s": 450}, "inter_node": {"bandwidth_gb_s": 50}})");
+    const Json without = predicted(plan);
+    plan["cluster"]["calibration"] = {{"stack", plan["stack"]}, {"constants", {{"gemm_efficiency", 0.01}}}};
+    const Json with = predicted(plan);
+    EXPECT_THAT(with["warnings"].dump(), HasSubstr("cluster.calibration: unknown key, ignored"));
+    EXPECT_EQ(with["step_time_s"], without["step_time_s"]);
+    EXPECT_EQ(predicted(with["plan"])["step_time_s"], with["step_time_s"]);
+}
+
 TEST_F(Predict, WhatFollowsAnOptionOfOneValueIsThePlan)
 {
     const std::string plan = file("p.json", plan_text());
