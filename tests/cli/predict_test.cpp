@@ -237,6 +237,17 @@ TEST_F(Predict, WhatFollowsAnOptionOfOneValueIsThePlan)
     expect_problem(fourfold({"predict", "--explain", plan}), 2, "name the plan before --explain");
 }
 
+// A rate so small that a step has no length.
+TEST_F(Predict, AStepBeyondEveryNumberIsNotFeasible)
+{
+    const Json answer = json_of(fourfold(
+        {"predict", "--json", file("p.json", plan_text(R"({"cluster": {"gpu": "h100-80gb-sxm", "gpus_per_node": 1,
+        "intra_node": {"bandwidth_gb_s": 450}, "inter_node": {"bandwidth_gb_s": 5e-324}}})"))}));
+    EXPECT_EQ(answer["feasible"], false);
+    EXPECT_TRUE(answer["step_time_s"].is_null());
+    EXPECT_EQ(answer["reasons"][0]["code"], "no_time");
+}
+
 TEST_F(Predict, BatchAnswersLineForLine)
 {
     const std::string good = plan_text(), broken_rule = plan_text(R"({"layout": {"tp": 5}, "gpus": 40})");
