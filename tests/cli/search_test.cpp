@@ -92,6 +92,19 @@ TEST_F(Search, BudgetsGiveCostAndGoodput)
         best["expected_days"].get<double>() * best["goodput"].get<double>() / best["days"].get<double>(), 1, 1e-9);
 }
 
+// Where nothing is known of a figure, the layout that it puts first is first by chance.
+TEST_F(Search, WhatIsNotKnownIsNotSearchedBy)
+{
+    expect_problem(fourfold(small({"--objective", "cost"})), 2, "--objective: \"cost\" is not known without --price");
+    expect_problem(fourfold(small({"--objective", "min expected_days * gpus"})), 2, "not known without --failure-rate");
+    expect_problem(fourfold(small({"--constraint", "tp > 1 and goodput > 0.5"})), 2,
+        "--constraint: \"goodput\" is not known without --failure-rate (or --mtbf) and --storage");
+    EXPECT_EQ(fourfold(small({"--objective", "cost", "--price", "2"})).status, 0);
+    const Output undefined = fourfold(small({"--constraint", "tp % 0 == 0"}));
+    EXPECT_EQ(undefined.status, 1);
+    EXPECT_THAT(undefined.err, HasSubstr("it has no value for any of them"));
+}
+
 TEST_F(Search, BadInputIsNamed)
 {
     const std::string plan = file("p.json", plan_text());
@@ -241,6 +254,8 @@ TEST_F(Search, SweepNamesBadRows)
         return fourfold({"sweep", plan, "--layouts", file("l.csv", layouts)});
     };
     expect_problem(sweep("tp,cp,pp,micro_batch\n1,1,1,1\n1,one,1,1\n"), 2, "l.csv:3: cp: found \"one\"");
+    expect_problem(
+        sweep("tp,cp,pp,micro_batch\n65536,1,1,1\n"), 2, "found \"65536\", expected a whole number from 1 to 32768");
     expect_problem(sweep("tp,cp\n1,1\n"), 2, "l.csv:1: pp: the column is missing");
     expect_problem(fourfold({"sweep", plan}), 2, "no layouts are given");
     expect_problem(fourfold({"sweep", plan, "--layouts", "missing.csv"}), 2, "missing.csv");
