@@ -105,6 +105,27 @@ TEST_F(Search, WhatIsNotKnownIsNotSearchedBy)
     EXPECT_THAT(undefined.err, HasSubstr("it has no value for any of them"));
 }
 
+// Of a GPU whose power nobody told, 0 would be an answer that looks like one.
+TEST_F(Search, EnergyOfUnknownPowerIsNotKnown)
+{
+    const char* const edits = R"({"cluster": {"gpu": {"name": "X", "memory_gib": 80, "memory_bandwidth_gb_s": 2000,
+        "peak_tflops": {"bf16": 300}}, "gpus_per_node": 8, "intra_node": {"bandwidth_gb_s": 450},
+        "inter_node": {"bandwidth_gb_s": 50}}})";
+    const std::string plan = file("power.json", plan_text(edits));
+    EXPECT_TRUE(json_of(fourfold({"predict", plan, "--json", "--budget"}))["economics"]["energy_mwh"].is_null());
+    EXPECT_THAT(fourfold({"predict", plan, "--budget"}).out, HasSubstr("not known"));
+    expect_problem(fourfold(small({"--objective", "energy_mwh"}, edits)), 2, "power_w of the cluster's GPU");
+    EXPECT_TRUE(json_of(fourfold(small({"--json"}, edits)))["best"][0]["energy_mwh"].is_null());
+}
+
+TEST_F(Search, ATrainingThatNeverEndsIsNoNumber)
+{
+    const Output text = fourfold({"predict", file("p.json", plan_text()), "--failure-rate", "1e12", "--storage", "1"});
+    EXPECT_EQ(text.status, 0);
+    EXPECT_THAT(text.out, HasSubstr("never ends"));
+    EXPECT_THAT(text.out, ::testing::Not(HasSubstr("inf")));
+}
+
 TEST_F(Search, BadInputIsNamed)
 {
     const std::string plan = file("p.json", plan_text());
