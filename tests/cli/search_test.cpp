@@ -126,6 +126,18 @@ TEST_F(Search, ATrainingThatNeverEndsIsNoNumber)
     EXPECT_THAT(text.out, ::testing::Not(HasSubstr("inf")));
 }
 
+TEST_F(Search, ShapesPassNoChoiceOfLayoutsOver)
+{
+    const std::string plan = file("p.json", plan_text());
+    for (const auto& choice : std::vector<std::vector<std::string>>{{"--gpus", "8"}, {"--max-gpus", "8"},
+             {"--constraint", "tp == 1"}, {"--axis", "tp=1"}, {"--objective", "mfu"}, {"--pareto"}}) {
+        std::vector<std::string> arguments{"search", plan, "--shape"};
+        arguments.insert(arguments.end(), choice.begin(), choice.end());
+        expect_problem(fourfold(arguments), 2, choice.front() + " is a choice among layouts");
+    }
+    expect_problem(fourfold({"search", plan, "--shape", "--axis", "layers=0"}), 2, "expected whole numbers from 1");
+}
+
 TEST_F(Search, BadInputIsNamed)
 {
     const std::string plan = file("p.json", plan_text());

@@ -52,6 +52,29 @@ Expected<void> check_known(const Expression& expression, const SearchRequest& re
     return needs(PlanField::energy_mwh, request.plan.cluster.gpu.power_w > 0, "the power_w of the cluster's GPU");
 }
 
+// Without layouts to search, options of layouts would be passed over in silence.
+Expected<void> check_shape_options(const SearchOptions& options, const std::vector<std::string>& layout_axes)
+{
+    const ShapeOptions& shape = options.shape;
+    const auto refuse = [&](bool given, const char* option) -> Expected<void> {
+        if (!given)
+            return {};
+        return Problem{ProblemCode::bad_input,
+            std::string(option) + " is a choice among layouts, and --shape"
+                + (shape.measured.empty() ? " keeps the plan's" : " --measured has the table's"),
+            shape.measured.empty() ? "add --with-layouts, or change the plan with --set" : "leave it out", "arguments"};
+    };
+    if (shape.with_layouts && shape.measured.empty())
+        return refuse(options.pareto, "--pareto");
+    FOURFOLD_CHECK(refuse(options.gpus > 0, "--gpus"));
+    FOURFOLD_CHECK(refuse(options.max_gpus > 0, "--max-gpus"));
+    FOURFOLD_CHECK(refuse(!options.constraints.empty(), "--constraint"));
+    FOURFOLD_CHECK(refuse(!layout_axes.empty(), "--axis"));
+    FOURFOLD_CHECK(refuse(!options.objective.empty(), "--objective"));
+    FOURFOLD_CHECK(refuse(options.batch_tolerance > 0, "--batch-tolerance"));
+    return refuse(options.pareto, "--pareto");
+}
+
 Expected<SearchRequest> request_of(
     const SearchOptions& options, const std::vector<std::string>& axes, const Presets& presets)
 {
@@ -117,10 +140,11 @@ Expected<int> run_search(const SearchOptions& options)
     std::vector<std::string> axes = options.axes;
     ShapeSpace shapes;
     if (options.shape.shape) {
-        if (!options.shape.measured.empty())
-            return run_measured_shapes(options.shape.measured, presets, format);
         FOURFOLD_TRY(auto space, shape_space(options.shape, axes));
         shapes = std::move(space);
+        FOURFOLD_CHECK(check_shape_options(options, axes));
+        if (!options.shape.measured.empty())
+            return run_measured_shapes(options.shape.measured, presets, format);
     }
     FOURFOLD_TRY(const auto request, request_of(options, axes, presets));
     if (!options.shape.shape || options.shape.with_layouts) {
