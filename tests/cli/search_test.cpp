@@ -138,6 +138,32 @@ TEST_F(Search, ShapesPassNoChoiceOfLayoutsOver)
     expect_problem(fourfold({"search", plan, "--shape", "--axis", "layers=0"}), 2, "expected whole numbers from 1");
 }
 
+// What a search calls a layout is what a prediction of it calls it.
+TEST_F(Search, EvidenceIsThatOfThePrediction)
+{
+    const std::vector<std::string> plans{"bloom-181b-jean-zay-384", "llama-3.1-8b-tsubame4-16k-16"};
+    for (const std::string& plan : plans) {
+        const Json best
+            = json_of(fourfold({"search", plan, "--json", "--top", "12", "--objective", "tps_per_gpu", "--axis", "cp=1",
+                "--axis", "virtual_stages=1", "--axis", "micro_batch=1,2,4", "--axis", "sharding=optimizer"}))["best"];
+        ASSERT_GT(best.size(), 5u);
+        for (const Json& row : best) {
+            std::vector<std::string> arguments{"predict", plan, "--json", "--set", "layout.stage_layers=null"};
+            for (const char* key : {"tp", "cp", "pp", "dp", "virtual_stages"}) {
+                arguments.emplace_back("--set");
+                arguments.push_back("layout." + std::string(key) + "=" + row[key].dump());
+            }
+            for (const char* key : {"micro_batch", "global_batch", "schedule", "sharding", "recompute"}) {
+                arguments.emplace_back("--set");
+                arguments.push_back("training." + std::string(key) + "=" + row[key].dump());
+            }
+            const Json predicted = json_of(fourfold(arguments));
+            EXPECT_EQ(row["evidence"], predicted["evidence"]) << plan << " " << row.dump();
+            EXPECT_NEAR(row["step_time_s"].get<double>(), predicted["step_time_s"].get<double>(), 1e-6);
+        }
+    }
+}
+
 TEST_F(Search, BadInputIsNamed)
 {
     const std::string plan = file("p.json", plan_text());
