@@ -138,6 +138,21 @@ TEST_F(Search, ShapesPassNoChoiceOfLayoutsOver)
     expect_problem(fourfold({"search", plan, "--shape", "--axis", "layers=0"}), 2, "expected whole numbers from 1");
 }
 
+TEST_F(Search, RecommendSaysWhatItCannotTake)
+{
+    const std::vector<std::string> usual{"recommend", "llama-3.2-1b", "--gpus", "8", "--cluster", "dgx-h100"};
+    const auto with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = usual;
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return fourfold(arguments);
+    };
+    // A plan of so many tokens, or of none, could be saved and never read.
+    expect_problem(with({"--train", "1e18 days"}), 2, "tokens on these GPUs, expected 1 to 1e+18");
+    expect_problem(with({"--train", "1e-30 days"}), 2, "expected 1 to 1e+18");
+    expect_problem(with({"--output", ""}), 2, "expected a name");
+    expect_problem(fourfold({"recommend", "", "--gpus", "8", "--cluster", "dgx-h100"}), 2, "\"\": is no model");
+}
+
 // What a search calls a layout is what a prediction of it calls it.
 TEST_F(Search, EvidenceIsThatOfThePrediction)
 {
