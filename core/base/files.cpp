@@ -31,6 +31,11 @@ Problem io_problem(const std::filesystem::path& file, const std::string& what, i
         problem.hint = "the file size limit of this session is too small";
         break;
     case EACCES:
+    case ELOOP: // such a name cannot be used, whatever else happens
+    case ENAMETOOLONG:
+    case ENOTDIR:
+        problem.code = ProblemCode::bad_input;
+        break;
     case EPERM:
     case EROFS:
         problem.hint = "choose another folder or change its permissions";

@@ -60,6 +60,17 @@ TEST_F(Problems, OfTheFile)
     }
 }
 
+// Whatever else happens, such a name cannot be used.
+TEST_F(Problems, OfTheFilesName)
+{
+    std::filesystem::create_symlink("loop.json", folder() / "loop.json");
+    const std::string plan = file("p.json", plan_text());
+    expect_problem(fourfold({"predict", (folder() / "loop.json").string()}), 2, "Too many levels of symbolic links");
+    expect_problem(fourfold({"predict", plan + "/"}), 2, "Not a directory");
+    expect_problem(fourfold({"predict", std::string(300, 'x') + ".json"}), 2, "File name too long");
+    expect_problem(fourfold({"timeline", plan, "--output", std::string(300, 'x') + ".svg"}), 2, "File name too long");
+}
+
 TEST_F(Problems, OfThePlan)
 {
     const std::pair<const char*, std::vector<const char*>> cases[] = {
