@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,11 @@ Problem io_problem(const std::filesystem::path& file, const std::string& what, i
         break;
     case EFBIG:
         problem.hint = "the file size limit of this session is too small";
+        break;
+    case ELOOP: // such a name cannot be used, whatever else happens
+    case ENAMETOOLONG:
+    case ENOTDIR:
+        problem.code = ProblemCode::bad_input;
         break;
     case EACCES:
     case EPERM:
@@ -78,6 +84,20 @@ int create_beside(const std::filesystem::path& file, std::filesystem::path& name
             return fd;
     }
     return -1;
+}
+
+// A link stays a link, also one to a file that is not there yet: what it names is written. Empty: links in a circle.
+std::optional<std::filesystem::path> behind_links(std::filesystem::path file)
+{
+    constexpr int kMostLinks = 40; // as Linux follows
+    std::error_code error;
+    for (int links = 0; links < kMostLinks; ++links) {
+        const std::filesystem::path named = std::filesystem::read_symlink(file, error);
+        if (error)
+            return file;
+        file = named.is_absolute() ? named : file.parent_path() / named;
+    }
+    return std::nullopt;
 }
 
 // Devices and pipes (/dev/stdout, /dev/null) are written to, never replaced.
@@ -202,11 +222,10 @@ Expected<void> write_file_atomically(const std::filesystem::path& path, std::str
         return io_problem(path, "cannot be written", EISDIR);
     if (exists && !S_ISREG(before.st_mode))
         return write_in_place(path, text);
-    // A link stays a link: its target is replaced.
-    std::error_code unresolved;
-    std::filesystem::path file = std::filesystem::weakly_canonical(path, unresolved);
-    if (unresolved)
-        file = path;
+    const std::optional<std::filesystem::path> target = behind_links(path);
+    if (!target)
+        return io_problem(path, "cannot be written", ELOOP);
+    const std::filesystem::path& file = *target;
     const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
 
     std::filesystem::path temporary;

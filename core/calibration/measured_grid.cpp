@@ -31,16 +31,17 @@ std::string column_names()
     return joined(names, ", ");
 }
 
+constexpr int kMostOfCell = 1 << 15;
+
 std::optional<int> count_of(std::string_view text)
 {
-    constexpr int kMost = 1 << 15;
     const auto begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
     if (begin == std::string_view::npos)
         return std::nullopt;
     text = text.substr(begin, end - begin + 1);
     int value = 0;
     const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || at != text.data() + text.size() || value < 1 || value > kMost)
+    if (error != std::errc() || at != text.data() + text.size() || value < 1 || value > kMostOfCell)
         return std::nullopt;
     return value;
 }
@@ -127,7 +128,7 @@ Expected<std::vector<GridLayout>> read_grid_layouts(std::string_view text, const
             const auto value = count_of(cell);
             if (!value)
                 problems.push_back(bad_cell(where, record->line, columns[i]->name,
-                    "found " + in_quotes(cell) + ", expected a whole number from 1 on"));
+                    "found " + in_quotes(cell) + ", expected a whole number from 1 to " + std::to_string(kMostOfCell)));
             layout.*(columns[i]->field) = value.value_or(1);
         }
         layouts.push_back(layout);

@@ -47,30 +47,48 @@ std::optional<double> error_of_neighbour(const MeasuredLayout& measured, const R
     return std::nullopt;
 }
 
-void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured)
+std::vector<AskedRow> rows_to_ask(const ResolvedPlan& plan, std::span<const MeasuredLayout* const> measured)
 {
     constexpr std::size_t kAsked = 3; // each costs as much as the plan itself
-    const ResolvedPlan& plan = prediction.plan;
-    std::vector<std::pair<int, const MeasuredLayout*>> rows;
-    for (const MeasuredLayout& layout : measured) {
-        const auto apart = is_same_job(layout, plan) ? doublings_apart(layout, plan) : std::nullopt;
+    std::vector<AskedRow> rows;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        const auto apart = is_same_job(*measured[i], plan) ? doublings_apart(*measured[i], plan) : std::nullopt;
         if (apart)
-            rows.emplace_back(2 * *apart + (is_near(layout, plan) ? 0 : 1), &layout);
+            rows.push_back({i, *apart, is_near(*measured[i], plan)});
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(rows.begin(), rows.end(), [](const AskedRow& a, const AskedRow& b) {
+        return a.doublings != b.doublings ? a.doublings < b.doublings : a.is_neighbour && !b.is_neighbour;
+    });
+    std::size_t asked = std::min<std::size_t>(rows.size(), 1);
+    while (asked < std::min(rows.size(), kAsked) && rows[asked].is_neighbour)
+        ++asked;
+    rows.resize(asked);
+    return rows;
+}
+
+bool is_inside(const std::optional<double>& error, const MeasuredLayout& measured, const ResolvedPlan& plan)
+{
+    return !error || std::abs(*error) <= time_half_width(plan_of_neighbour(measured, plan));
+}
+
+void weigh_measurements(Prediction& prediction, const std::vector<MeasuredLayout>& measured)
+{
+    const ResolvedPlan& plan = prediction.plan;
+    std::vector<const MeasuredLayout*> all;
+    all.reserve(measured.size());
+    for (const MeasuredLayout& layout : measured)
+        all.push_back(&layout);
+    const std::vector<AskedRow> rows = rows_to_ask(plan, all);
     bool near = false, right = true;
-    for (std::size_t i = 0; i < std::min(rows.size(), kAsked); ++i) {
-        const MeasuredLayout& row = *rows[i].second;
-        const bool is_neighbour = is_near(row, plan);
-        if (i > 0 && !is_neighbour)
-            break;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const MeasuredLayout& row = measured[rows[i].row];
         const auto error = error_of_neighbour(row, plan);
-        const bool inside = !error || std::abs(*error) <= time_half_width(plan_of_neighbour(row, plan));
+        const bool inside = is_inside(error, row, plan);
         if (i == 0)
             prediction.nearest = NearestMeasured{row.source, row.row, row.tp, row.cp, row.pp, row.dp, row.micro_batch,
-                rows[i].first == 0, error, inside};
-        near = near || is_neighbour;
-        right = right && (inside || !is_neighbour);
+                rows[i].doublings == 0 && rows[i].is_neighbour, error, inside};
+        near = near || rows[i].is_neighbour;
+        right = right && (inside || !rows[i].is_neighbour);
     }
     if (near && right && may_be_measured(prediction))
         prediction.evidence = Evidence::measured;

@@ -47,7 +47,9 @@ Expected<void> check_tags(const std::vector<std::string>& tags)
             && tag.find(',') == std::string::npos && tag == printable(tag, kUncut);
         if (!plain)
             return Problem{ProblemCode::bad_input, in_quotes(tag) + " is no tag",
-                "a tag has 1 to 64 characters, no comma, no control characters, no space at its ends", "tags"};
+                "a tag has at most 64 bytes (letters beyond ASCII take 2 to 4), no comma, no control characters, no "
+                "space at its ends",
+                "tags"};
     }
     return {};
 }
@@ -65,6 +67,32 @@ Expected<void> set_tags(HistoryStore& store, const std::string& run, const std::
     return guarded(store.impl().file, [&]() -> Expected<void> {
         return set_column(
             store.impl().database, "UPDATE runs SET tags = ? WHERE id = ?", run, text_of_tags(tags), store.impl().unknown_run(run));
+    });
+}
+
+Expected<std::vector<std::string>> change_tags(HistoryStore& store, const std::string& run,
+    const std::vector<std::string>& add, const std::vector<std::string>& remove)
+{
+    FOURFOLD_CHECK(check_tags(add));
+    return guarded(store.impl().file, [&]() -> Expected<std::vector<std::string>> {
+        SQLite::Database& database = store.impl().database;
+        WriteTransaction transaction(database, Durability::flush); // nobody else writes from here on
+        SQLite::Statement read(database, "SELECT tags FROM runs WHERE id = ?");
+        read.bind(1, run);
+        if (!read.executeStep())
+            return store.impl().unknown_run(run);
+        std::vector<std::string> tags = tags_of(read.getColumn(0).getString());
+        read.reset();
+        tags.insert(tags.end(), add.begin(), add.end());
+        std::erase_if(
+            tags, [&](const std::string& tag) { return std::find(remove.begin(), remove.end(), tag) != remove.end(); });
+        const std::string text = text_of_tags(std::move(tags));
+        SQLite::Statement update(database, "UPDATE runs SET tags = ? WHERE id = ?");
+        update.bind(1, text);
+        update.bind(2, run);
+        update.exec();
+        transaction.commit();
+        return tags_of(text);
     });
 }
 

@@ -16,6 +16,10 @@ namespace fourfold {
 Expected<void> check_tags(const std::vector<std::string>& tags);
 Expected<void> check_note(const std::string& note);
 Expected<void> set_tags(HistoryStore& store, const std::string& run, const std::vector<std::string>& tags);
+// Adds some and takes others away, and returns what the run has then. Between reading and writing nobody else writes, so
+// that of what several programs add at the same time nothing is lost.
+Expected<std::vector<std::string>> change_tags(HistoryStore& store, const std::string& run,
+    const std::vector<std::string>& add, const std::vector<std::string>& remove);
 Expected<void> set_note(HistoryStore& store, const std::string& run, const std::string& note);
 
 // Runs with a trace that was not compared yet, and what came of comparing: nothing is said of a trace of no use.

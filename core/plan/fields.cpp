@@ -115,9 +115,11 @@ Expected<void> walk(
     for (const auto& [key, value] : json.items()) {
         const std::string child_path = descend(path, key);
         const std::string child_pattern = descend(pattern, key);
-        const Field* field = find_field(child_pattern);
+        // A key like "layout.tp" is no way to a field, though it is spelt like one: nothing would read it.
+        const bool odd = key.empty() || key.find('.') != std::string::npos;
+        const Field* field = odd ? nullptr : find_field(child_pattern);
         if (!field) {
-            unknown(child_path);
+            unknown(odd ? descend(path, in_quotes(key)) : child_path);
             continue;
         }
         if (value.is_null())

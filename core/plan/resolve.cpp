@@ -50,9 +50,13 @@ Expected<Cluster> resolve_cluster(
         gpu_json.is_string() ? placed(presets.gpu(gpu_json.get<std::string>()), gpu_at)
                              : gpu_from_json(gpu_json, gpu_at));
     FOURFOLD_TRY(Cluster cluster, cluster_from_json(written, gpu, at));
+    // No plan writes what was calibrated on a cluster: it is the preset's of its id, or nothing.
+    cluster.calibration.reset();
     if (policy == IdPolicy::compare_with_presets && !cluster.id.empty()) {
-        const Expected<Cluster> preset = presets.cluster(cluster.id);
-        if (!preset || to_json(*preset) != to_json(cluster))
+        Expected<Cluster> preset = presets.cluster(cluster.id);
+        if (preset && to_json(*preset) == to_json(cluster))
+            cluster.calibration = std::move(preset->calibration);
+        else
             cluster.id.clear();
     }
     return cluster;

@@ -110,8 +110,11 @@ void add_time(Prediction& prediction, const std::vector<StageProgram>& program, 
         return;
     }
     StepTime step = step_time(plan, program, schedule, context);
-    if (!std::isfinite(step.exposed.total()) || step.exposed.total() <= 0)
+    if (!std::isfinite(step.exposed.total()) || step.exposed.total() <= 0) {
+        prediction.reasons.push_back(
+            {"no_time", "cluster", "a step would take longer than a number can say: some rate is too small", ""});
         return;
+    }
     prediction.time_by_part = step.exposed;
     prediction.time_hidden = step.hidden;
     prediction.bubble_fraction = step.bubble_fraction;

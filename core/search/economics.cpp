@@ -84,7 +84,8 @@ Economics economics_of(const ResolvedPlan& plan, double step_time_s, const Train
     const double seconds = budget.tokens / plan.tokens_per_step() * step_time_s;
     out.days = seconds / kDay;
     out.gpu_hours = seconds / kHour * plan.gpus;
-    out.energy_mwh = out.gpu_hours * plan.cluster.gpu.power_w * budget.facility_factor / 1e6;
+    const double power_w = plan.cluster.gpu.power_w; // 0: not known
+    out.energy_mwh = power_w > 0 ? out.gpu_hours * power_w * budget.facility_factor / 1e6 : TrainingBudget::kUnknown;
     out.cost = out.gpu_hours * budget.price_per_gpu_hour;
     out.checkpoint_bytes = checkpoint_bytes(plan);
     out.checkpoint_s = write_seconds(plan, budget);

@@ -69,9 +69,10 @@ Expected<Json> preset_meant(const std::string& kind, const std::string& text, co
     if (meant.size() > 1)
         return Problem{ProblemCode::bad_input, "may mean " + joined(meant, ", "), "name one of them", text};
     const auto near = nearest_words(text, presets.ids(kind), 3);
+    const bool blank = trimmed(text).empty();
     return Problem{ProblemCode::not_found, "is no " + one + " that is known",
         near.empty() ? "`fourfold presets " + kind + "` lists them" : "did you mean " + joined(near, " or ") + "?",
-        text};
+        blank ? in_quotes(text) : text};
 }
 
 } // namespace

@@ -53,7 +53,7 @@ SearchRequest request_of(const ResolvedPlan& plan)
 }
 
 // The least power of two times the plan's GPUs on which the model fits; 0 where none of the tried does.
-int enough_gpus(ResolvedPlan plan, const std::stop_token& stop)
+int enough_gpus(ResolvedPlan plan, const SearchObserver& observer, const std::stop_token& stop)
 {
     constexpr int kMost = 1 << 15;
     while (plan.gpus <= kMost / 2 && !stop.stop_requested()) {
@@ -61,20 +61,21 @@ int enough_gpus(ResolvedPlan plan, const std::stop_token& stop)
         plan.training.global_batch = usual_batch(plan);
         SearchRequest request = request_of(plan);
         request.top = 1;
-        if (!search(request, {}, stop).best.empty())
+        if (!search(request, observer, stop).best.empty())
             return plan.gpus;
     }
     return 0;
 }
 
-Problem nothing_fits(const SearchRequest& request, const SearchResult& result, const std::stop_token& stop)
+Problem nothing_fits(const SearchRequest& request, const SearchResult& result, const SearchObserver& observer,
+    const std::stop_token& stop)
 {
     if (result.cancelled)
         return {ProblemCode::cancelled, "the search was stopped", "", ""};
     Problem problem = obstacle(request, result);
     problem.code = ProblemCode::unsupported;
     if (result.counts.does_not_fit > 0) {
-        const int enough = enough_gpus(request.plan, stop);
+        const int enough = enough_gpus(request.plan, {{}, observer.progress}, stop);
         if (enough > 0)
             problem.hint += std::string(problem.hint.empty() ? "" : "; ") + "it fits on " + std::to_string(enough)
                 + " GPUs of this cluster";
@@ -225,7 +226,7 @@ Expected<Recommendation> recommend(
     const SearchRequest request = request_of(plan);
     const SearchResult result = search(request, observer, stop);
     if (result.best.empty() || result.cancelled)
-        return nothing_fits(request, result, stop);
+        return nothing_fits(request, result, observer, stop);
 
     Recommendation out;
     out.counts = result.counts;
@@ -238,6 +239,12 @@ Expected<Recommendation> recommend(
     budget.tokens = answers.extent.days > 0 && step > 0 ? answers.extent.days * kDay / step * best.tokens_per_step()
         : answers.extent.tokens > 0                     ? answers.extent.tokens
                                                         : chinchilla_tokens(best.model);
+    constexpr double kMostTokens = 1e18; // of a plan's run
+    if (!(budget.tokens >= 1 && budget.tokens <= kMostTokens))
+        return Problem{ProblemCode::bad_input,
+            extent_text(answers.extent) + " would be " + text_of("%.4g", budget.tokens)
+                + " tokens on these GPUs, expected 1 to 1e+18",
+            "ask for another amount of training", ""};
     budget.price_per_gpu_hour = answers.price_per_gpu_hour;
     out.economics = economics_of(best, step, budget);
     out.plan.document["run"] = {{"tokens", std::round(budget.tokens)}};

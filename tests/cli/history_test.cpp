@@ -52,6 +52,60 @@ TEST_F(History, OfNothing)
     EXPECT_FALSE(std::filesystem::exists(history_file())) << "reading makes no file";
 }
 
+// Two commands that read the tags before either wrote.
+TEST_F(History, TagsOfCommandsAtTheSameTimeAllStay)
+{
+    fill();
+    std::vector<Started> commands;
+    for (int i = 0; i < 8; ++i)
+        commands.push_back(start({"history", "tag", "--add", "t" + std::to_string(i), "01RUNA"}));
+    for (const Started& command : commands)
+        EXPECT_EQ(finish(command).status, 0) << command.error_text();
+    EXPECT_EQ(json_of(fourfold({"history", "export", "01RUNA"}))[0]["tags"].size(), 8u);
+}
+
+// What an export prints an import reads, whatever lies between them.
+TEST_F(History, ImportKnowsWhatItReadsWithoutAName)
+{
+    fill();
+    const std::string exported = fourfold({"history", "export"}).out;
+    std::filesystem::remove(history_file());
+    const Output piped = fourfold({"history", "import", "/dev/stdin"}, exported);
+    EXPECT_EQ(piped.status, 0) << piped.err;
+    EXPECT_EQ(fourfold({"history", "export"}).out, exported);
+    const std::string table
+        = must(read_text_file(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv"));
+    const std::string few = table.substr(0, table.find('\n', table.find("\n4d-") + 1) + 1);
+    for (const char* name : {"table.CSV", "table.txt"}) {
+        const Output taken = fourfold({"history", "import", file(name, few)});
+        EXPECT_EQ(taken.status, 0) << taken.err;
+    }
+    EXPECT_THAT(fourfold({"history", "import", "/dev/stdin"}, few).err, HasSubstr("1 run is in the history already"));
+    EXPECT_EQ(fourfold({"history", "delete", "last"}).status, 0);
+}
+
+TEST_F(History, ALogWithAnotherPlanDoesNotPassForTheSame)
+{
+    std::string log;
+    for (int step = 1; step < 30; ++step)
+        log += "[default0]: iteration " + std::to_string(step)
+            + "/ 100 | elapsed time per iteration (ms): 69000 | global batch size: 1024 | lm loss: 2.5 |\n";
+    const std::string file_of_log = file("run.log", log);
+    const std::string plan = "llama-3.1-8b-tsubame4-16";
+    expect_problem(
+        fourfold({"history", "import", "--plan", plan, "--set", "layout.tp=3", file_of_log}), 2, "layout.tp");
+    EXPECT_EQ(fourfold({"history", "import", "--plan", plan, "--set", "name=mine", file_of_log}).status, 0);
+    EXPECT_THAT(fourfold({"history", "import", file_of_log, "--plan", plan, "--set", "name=mine"}).err,
+        HasSubstr("1 run is in the history already"));
+    const Output other
+        = fourfold({"history", "import", file_of_log, "--plan", plan, "--set", "layout.tp=4", "--set", "layout.dp=4"});
+    EXPECT_EQ(other.status, 0);
+    EXPECT_THAT(other.err, HasSubstr("the history has this log with another plan, which stays"));
+    EXPECT_EQ(fourfold({"history", "delete", "last"}).status, 0);
+    EXPECT_THAT(fourfold({"history", "import", file_of_log, "--plan", plan, "--set", "name=mine"}).err,
+        HasSubstr("already, 1 of them deleted"));
+}
+
 TEST_F(History, UnknownAndAmbiguousIds)
 {
     fill();

@@ -196,6 +196,58 @@ TEST_F(Predict, ReportsUnknownKeys)
     EXPECT_THAT(warnings.dump(), HasSubstr("color"));
 }
 
+// A key that is spelt like the way to a field is none.
+TEST_F(Predict, KeysWithPointsAreNoWayToAField)
+{
+    const std::string plan
+        = file("p.json", plan_text(R"({"layout.tp": 4, "training": {"fsdp.prefetch": true}, "": 1})"));
+    const Output output = fourfold({"predict", plan, "--json"});
+    EXPECT_EQ(output.status, 0);
+    for (const char* told : {R"("layout.tp": unknown key, ignored (objects stand in objects)",
+             R"(training."fsdp.prefetch": unknown key, ignored)", R"("": unknown key, ignored)"})
+        EXPECT_THAT(output.err, HasSubstr(told));
+    EXPECT_EQ(json_of(fourfold({"predict", plan, "--json"}))["plan"]["layout"]["tp"],
+        json_of(fourfold({"predict", file("q.json", plan_text()), "--json"}))["plan"]["layout"]["tp"]);
+}
+
+// The answer's own plan gives the answer again, also where the cluster's object brings constants of its own.
+TEST_F(Predict, ConstantsInAClustersObjectAreIgnoredAsTheWarningSays)
+{
+    const auto predicted = [&](const Json& plan) {
+        return json_of(fourfold({"predict", file("p.json", plan.dump()), "--json"}));
+    };
+    Json plan = predicted(Json::parse(plan_text()))["plan"];
+    plan["cluster"] = Json::parse(R"({"gpu": "h100-80gb-sxm", "gpus_per_node": 8,
+        "intra_node": {"bandwidth_gb_s": 450}, "inter_node": {"bandwidth_gb_s": 50}})");
+    const Json without = predicted(plan);
+    plan["cluster"]["calibration"] = {{"stack", plan["stack"]}, {"constants", {{"gemm_efficiency", 0.01}}}};
+    const Json with = predicted(plan);
+    EXPECT_THAT(with["warnings"].dump(), HasSubstr("cluster.calibration: unknown key, ignored"));
+    EXPECT_EQ(with["step_time_s"], without["step_time_s"]);
+    EXPECT_EQ(predicted(with["plan"])["step_time_s"], with["step_time_s"]);
+}
+
+TEST_F(Predict, WhatFollowsAnOptionOfOneValueIsThePlan)
+{
+    const std::string plan = file("p.json", plan_text());
+    const Output after = fourfold({"predict", "--set", "name=other", plan});
+    EXPECT_EQ(after.status, 0) << after.err;
+    EXPECT_THAT(after.out, HasSubstr("other"));
+    expect_problem(fourfold({"predict", plan, "--set", "name=a", "name=b"}), 2, "nothing takes \"name=b\"");
+    expect_problem(fourfold({"predict", "--explain", plan}), 2, "name the plan before --explain");
+}
+
+// A rate so small that a step has no length.
+TEST_F(Predict, AStepBeyondEveryNumberIsNotFeasible)
+{
+    const Json answer = json_of(fourfold(
+        {"predict", "--json", file("p.json", plan_text(R"({"cluster": {"gpu": "h100-80gb-sxm", "gpus_per_node": 1,
+        "intra_node": {"bandwidth_gb_s": 450}, "inter_node": {"bandwidth_gb_s": 5e-324}}})"))}));
+    EXPECT_EQ(answer["feasible"], false);
+    EXPECT_TRUE(answer["step_time_s"].is_null());
+    EXPECT_EQ(answer["reasons"][0]["code"], "no_time");
+}
+
 TEST_F(Predict, BatchAnswersLineForLine)
 {
     const std::string good = plan_text(), broken_rule = plan_text(R"({"layout": {"tp": 5}, "gpus": 40})");
@@ -374,6 +426,9 @@ TEST_F(Predict, ImportedModelIsAPresetOfTheUser)
     expect_problem(fourfold({"model", "import", config, "--id", "mine"}), 2, "--replace");
     EXPECT_EQ(fourfold({"model", "import", config, "--id", "mine", "--replace"}).status, 0);
     expect_problem(fourfold({"model", "import", config, "--id", "../mine"}), 2, "--id");
+    // Every plan that names it would be of another model.
+    for (const char* more : {"--json", "--replace"})
+        expect_problem(fourfold({"model", "import", config, "--id", "gpt2", more}), 2, "is a preset that is not yours");
     expect_problem(
         fourfold({"model", "import", file("bad.json", R"({"model_type": "llama"})"), "--id", "bad"}), 2, "bad.json");
     expect_problem(fourfold({"model", "import", file("odd.json", R"({"model_type": "perceptron"})"), "--id", "odd"}), 2,

@@ -60,6 +60,35 @@ TEST_F(Problems, OfTheFile)
     }
 }
 
+// Whatever else happens, such a name cannot be used.
+TEST_F(Problems, OfTheFilesName)
+{
+    std::filesystem::create_symlink("loop.json", folder() / "loop.json");
+    const std::string plan = file("p.json", plan_text());
+    expect_problem(fourfold({"predict", (folder() / "loop.json").string()}), 2, "Too many levels of symbolic links");
+    expect_problem(fourfold({"predict", plan + "/"}), 2, "Not a directory");
+    expect_problem(fourfold({"predict", std::string(300, 'x') + ".json"}), 2, "File name too long");
+    expect_problem(fourfold({"timeline", plan, "--output", std::string(300, 'x') + ".svg"}), 2, "File name too long");
+}
+
+// A link to a file that is not there yet stays a link: the file is made where it leads.
+TEST_F(Problems, OfAnOutputBehindALink)
+{
+    const std::string plan = file("p.json", plan_text());
+    std::filesystem::create_directory(folder() / "large");
+    std::filesystem::create_symlink("large/real.svg", folder() / "link.svg");
+    EXPECT_EQ(fourfold({"timeline", plan, "--output", (folder() / "link.svg").string()}).status, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(folder() / "link.svg"));
+    EXPECT_TRUE(std::filesystem::is_regular_file(folder() / "large/real.svg"));
+    std::filesystem::create_symlink("nowhere/real.svg", folder() / "lost.svg");
+    expect_problem(
+        fourfold({"timeline", plan, "--output", (folder() / "lost.svg").string()}), 2, "No such file or directory");
+    EXPECT_TRUE(std::filesystem::is_symlink(folder() / "lost.svg"));
+    std::filesystem::create_symlink("circle.svg", folder() / "circle.svg");
+    expect_problem(fourfold({"timeline", plan, "--output", (folder() / "circle.svg").string()}), 2,
+        "Too many levels of symbolic links");
+}
+
 TEST_F(Problems, OfThePlan)
 {
     const std::pair<const char*, std::vector<const char*>> cases[] = {

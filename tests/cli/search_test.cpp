@@ -92,6 +92,93 @@ TEST_F(Search, BudgetsGiveCostAndGoodput)
         best["expected_days"].get<double>() * best["goodput"].get<double>() / best["days"].get<double>(), 1, 1e-9);
 }
 
+// Where nothing is known of a figure, the layout that it puts first is first by chance.
+TEST_F(Search, WhatIsNotKnownIsNotSearchedBy)
+{
+    expect_problem(fourfold(small({"--objective", "cost"})), 2, "--objective: \"cost\" is not known without --price");
+    expect_problem(fourfold(small({"--objective", "min expected_days * gpus"})), 2, "not known without --failure-rate");
+    expect_problem(fourfold(small({"--constraint", "tp > 1 and goodput > 0.5"})), 2,
+        "--constraint: \"goodput\" is not known without --failure-rate (or --mtbf) and --storage");
+    EXPECT_EQ(fourfold(small({"--objective", "cost", "--price", "2"})).status, 0);
+    const Output undefined = fourfold(small({"--constraint", "tp % 0 == 0"}));
+    EXPECT_EQ(undefined.status, 1);
+    EXPECT_THAT(undefined.err, HasSubstr("it has no value for any of them"));
+}
+
+// Of a GPU whose power nobody told, 0 would be an answer that looks like one.
+TEST_F(Search, EnergyOfUnknownPowerIsNotKnown)
+{
+    const char* const edits = R"({"cluster": {"gpu": {"name": "X", "memory_gib": 80, "memory_bandwidth_gb_s": 2000,
+        "peak_tflops": {"bf16": 300}}, "gpus_per_node": 8, "intra_node": {"bandwidth_gb_s": 450},
+        "inter_node": {"bandwidth_gb_s": 50}}})";
+    const std::string plan = file("power.json", plan_text(edits));
+    EXPECT_TRUE(json_of(fourfold({"predict", plan, "--json", "--budget"}))["economics"]["energy_mwh"].is_null());
+    EXPECT_THAT(fourfold({"predict", plan, "--budget"}).out, HasSubstr("not known"));
+    expect_problem(fourfold(small({"--objective", "energy_mwh"}, edits)), 2, "power_w of the cluster's GPU");
+    EXPECT_TRUE(json_of(fourfold(small({"--json"}, edits)))["best"][0]["energy_mwh"].is_null());
+}
+
+TEST_F(Search, ATrainingThatNeverEndsIsNoNumber)
+{
+    const Output text = fourfold({"predict", file("p.json", plan_text()), "--failure-rate", "1e12", "--storage", "1"});
+    EXPECT_EQ(text.status, 0);
+    EXPECT_THAT(text.out, HasSubstr("never ends"));
+    EXPECT_THAT(text.out, ::testing::Not(HasSubstr("inf")));
+}
+
+TEST_F(Search, ShapesPassNoChoiceOfLayoutsOver)
+{
+    const std::string plan = file("p.json", plan_text());
+    for (const auto& choice : std::vector<std::vector<std::string>>{{"--gpus", "8"}, {"--max-gpus", "8"},
+             {"--constraint", "tp == 1"}, {"--axis", "tp=1"}, {"--objective", "mfu"}, {"--pareto"}}) {
+        std::vector<std::string> arguments{"search", plan, "--shape"};
+        arguments.insert(arguments.end(), choice.begin(), choice.end());
+        expect_problem(fourfold(arguments), 2, choice.front() + " is a choice among layouts");
+    }
+    expect_problem(fourfold({"search", plan, "--shape", "--axis", "layers=0"}), 2, "expected whole numbers from 1");
+}
+
+TEST_F(Search, RecommendSaysWhatItCannotTake)
+{
+    const std::vector<std::string> usual{"recommend", "llama-3.2-1b", "--gpus", "8", "--cluster", "dgx-h100"};
+    const auto with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = usual;
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return fourfold(arguments);
+    };
+    // A plan of so many tokens, or of none, could be saved and never read.
+    expect_problem(with({"--train", "1e18 days"}), 2, "tokens on these GPUs, expected 1 to 1e+18");
+    expect_problem(with({"--train", "1e-30 days"}), 2, "expected 1 to 1e+18");
+    expect_problem(with({"--output", ""}), 2, "expected a name");
+    expect_problem(fourfold({"recommend", "", "--gpus", "8", "--cluster", "dgx-h100"}), 2, "\"\": is no model");
+}
+
+// What a search calls a layout is what a prediction of it calls it.
+TEST_F(Search, EvidenceIsThatOfThePrediction)
+{
+    const std::vector<std::string> plans{"bloom-181b-jean-zay-384", "llama-3.1-8b-tsubame4-16k-16"};
+    for (const std::string& plan : plans) {
+        const Json best
+            = json_of(fourfold({"search", plan, "--json", "--top", "12", "--objective", "tps_per_gpu", "--axis", "cp=1",
+                "--axis", "virtual_stages=1", "--axis", "micro_batch=1,2,4", "--axis", "sharding=optimizer"}))["best"];
+        ASSERT_GT(best.size(), 5u);
+        for (const Json& row : best) {
+            std::vector<std::string> arguments{"predict", plan, "--json", "--set", "layout.stage_layers=null"};
+            for (const char* key : {"tp", "cp", "pp", "dp", "virtual_stages"}) {
+                arguments.emplace_back("--set");
+                arguments.push_back("layout." + std::string(key) + "=" + row[key].dump());
+            }
+            for (const char* key : {"micro_batch", "global_batch", "schedule", "sharding", "recompute"}) {
+                arguments.emplace_back("--set");
+                arguments.push_back("training." + std::string(key) + "=" + row[key].dump());
+            }
+            const Json predicted = json_of(fourfold(arguments));
+            EXPECT_EQ(row["evidence"], predicted["evidence"]) << plan << " " << row.dump();
+            EXPECT_NEAR(row["step_time_s"].get<double>(), predicted["step_time_s"].get<double>(), 1e-6);
+        }
+    }
+}
+
 TEST_F(Search, BadInputIsNamed)
 {
     const std::string plan = file("p.json", plan_text());
@@ -241,6 +328,8 @@ TEST_F(Search, SweepNamesBadRows)
         return fourfold({"sweep", plan, "--layouts", file("l.csv", layouts)});
     };
     expect_problem(sweep("tp,cp,pp,micro_batch\n1,1,1,1\n1,one,1,1\n"), 2, "l.csv:3: cp: found \"one\"");
+    expect_problem(
+        sweep("tp,cp,pp,micro_batch\n65536,1,1,1\n"), 2, "found \"65536\", expected a whole number from 1 to 32768");
     expect_problem(sweep("tp,cp\n1,1\n"), 2, "l.csv:1: pp: the column is missing");
     expect_problem(fourfold({"sweep", plan}), 2, "no layouts are given");
     expect_problem(fourfold({"sweep", plan, "--layouts", "missing.csv"}), 2, "missing.csv");

@@ -168,6 +168,7 @@ TEST_F(Views, TablesOfAPlan)
     const Json curve = json_of(fourfold({"table", id, "memory-over-time", "--stage", "7", "--json"}));
     ASSERT_GT(curve.size(), 10u);
     EXPECT_GT(curve.back()["end_s"], curve.front()["end_s"]);
+    expect_problem(fourfold({"table", id, "memory", "--stage", "7"}), 2, "--stage: is a choice of memory-over-time");
     const Json ranks = json_of(fourfold({"table", id, "ranks", "--json"}));
     ASSERT_EQ(ranks.size(), 512u);
     EXPECT_EQ(ranks[511]["node"], 63);

@@ -9,6 +9,8 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 namespace fourfold {
 namespace {
 
@@ -48,7 +50,30 @@ TEST(Annotations, TagsAreSortedAndEachOnce)
     for (const std::string bad : {"", " x", "x ", "a,b", "a\nb", "a\xc2\x9b", "a\xe2\x80\xae", "a\xff"})
         EXPECT_EQ(set_tags(store, "A", {bad}).error().code, ProblemCode::bad_input) << bad;
     EXPECT_EQ(set_tags(store, "A", {std::string(65, 'x')}).error().code, ProblemCode::bad_input);
+    EXPECT_THAT(set_tags(store, "A", {std::string(33 * 2, '\xc3')}).error().hint, HasSubstr("at most 64 bytes"));
     EXPECT_EQ(set_tags(store, "nobody", {"x"}).error().code, ProblemCode::not_found);
+}
+
+// Two programs each read the tags before either wrote: neither may take the other's away.
+TEST(Annotations, TagsOfSeveralProgramsAllStay)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = make_store(folder);
+    const std::filesystem::path file = folder / "history.db";
+    constexpr int kPrograms = 4, kEach = 5;
+    {
+        std::vector<std::jthread> programs;
+        for (int program = 0; program < kPrograms; ++program)
+            programs.emplace_back([&file, program] {
+                HistoryStore own = open_store(file);
+                for (int i = 0; i < kEach; ++i)
+                    must(change_tags(own, "A", {std::to_string(program) + "." + std::to_string(i)}, {}));
+            });
+    }
+    EXPECT_EQ(must(store.show("A")).summary.tags.size(), std::size_t(kPrograms * kEach));
+    EXPECT_THAT(must(change_tags(store, "A", {"new"}, must(store.show("A")).summary.tags)), ElementsAre("new"));
+    EXPECT_EQ(change_tags(store, "nobody", {"x"}, {}).error().code, ProblemCode::not_found);
+    EXPECT_EQ(change_tags(store, "A", {"a,b"}, {}).error().code, ProblemCode::bad_input);
 }
 
 TEST(Annotations, NotesKeepEveryByte)

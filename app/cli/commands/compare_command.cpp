@@ -60,8 +60,7 @@ void add_compare(Cli& cli)
     command->add_option("PLAN", options->plans, "plan files, or ids of plan presets");
     command->add_option("--run", options->runs, "a stored run by its id or the beginning of it; may be repeated")
         ->type_name("ID")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        ->allow_extra_args(false);
     command->add_flag("--differences", options->differences, "in the text form: only what differs");
     options->format.add_to(*command);
     command->callback([&cli, options] { cli.chosen = [options] { return run_compare(*options); }; });

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/model/model_shape.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -30,6 +31,17 @@ bool is_preset_id(const std::string& id)
     return true;
 }
 
+// Plans that name such a preset, those that ship among them, would be predicted as another model.
+bool belongs_to_others(const std::string& id)
+{
+    const auto own = config_folder() / "presets";
+    const std::vector<std::filesystem::path> folders = preset_folders();
+    return std::any_of(folders.begin(), folders.end(), [&](const std::filesystem::path& folder) {
+        std::error_code error;
+        return folder != own && std::filesystem::exists(folder / "models" / (id + ".json"), error);
+    });
+}
+
 Expected<int> import_model(const ModelOptions& options)
 {
     FOURFOLD_TRY(const auto config, read_json_input(options.config));
@@ -37,6 +49,9 @@ Expected<int> import_model(const ModelOptions& options)
     if (!is_preset_id(options.id))
         return fail({ProblemCode::bad_input, "is not the id of a preset: " + in_quotes(options.id),
             "use lower-case letters, digits, '.', '-' and '_'", "--id"});
+    if (belongs_to_others(options.id))
+        return fail({ProblemCode::bad_input, in_quotes(options.id) + " is a preset that is not yours",
+            "choose another id: plans that name it would be of another model", "--id"});
     model.id = options.id;
     if (const auto name = config.find("name"); name == config.end() || !name->is_string())
         model.name = options.id;

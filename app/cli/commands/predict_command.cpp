@@ -5,9 +5,11 @@
 #include "app/cli/planning/predict_batch.h"
 #include "app/cli/text/explain_text.h"
 #include "app/cli/text/predict_text.h"
+#include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
 #include "core/report/views/advice_table.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -137,6 +139,12 @@ void add_predict(Cli& cli)
             if (options->explain && !options->batch.empty())
                 return fail(
                     {ProblemCode::bad_input, "--explain takes one plan, not --batch", "name a plan", "arguments"});
+            const std::vector<std::string>& known = explained_figures();
+            if (options->plan.plan.empty() && options->batch.empty() && !options->figure.empty()
+                && std::find(known.begin(), known.end(), options->figure) == known.end())
+                return fail({ProblemCode::bad_input,
+                    "--explain took " + in_quotes(options->figure) + " for the figure to explain, and no plan is left",
+                    "name the plan before --explain", "arguments"});
             if (options->plan.plan.empty() == options->batch.empty())
                 return fail({ProblemCode::bad_input,
                     options->batch.empty() ? "no plan is given" : "both a plan and --batch are given",

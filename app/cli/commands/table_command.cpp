@@ -18,6 +18,7 @@ struct TableOptions {
     FormatOptions format;
     std::string view;
     int stage = 0;
+    bool names_stage = false;
 };
 
 const std::vector<std::string> kViews{"memory", "memory-over-time", "time", "timeline", "ranks", "bounds", "advice"};
@@ -56,6 +57,9 @@ Expected<Table> table_of(const TableOptions& options, const ResolvedPlan& plan)
 Expected<int> run_table(const TableOptions& options)
 {
     FOURFOLD_TRY(const auto format, options.format.format());
+    if (options.names_stage && options.view != "memory-over-time")
+        return Problem{ProblemCode::bad_input, "is a choice of memory-over-time, and the table is " + options.view,
+            "leave it out", "--stage"};
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
     FOURFOLD_TRY(const auto table, table_of(options, plan));
     std::cout << table.write(format);
@@ -70,11 +74,14 @@ void add_table(Cli& cli)
     const auto options = std::make_shared<TableOptions>();
     options->plan.add_to(*command, true);
     command->add_option("VIEW", options->view, joined(kViews, ", "))->required()->check(CLI::IsMember(kViews));
-    command->add_option("--stage", options->stage, "of memory-over-time: the pipeline stage (0)")
-        ->type_name("N")
-        ->check(CLI::Range(0, 1'000'000));
+    CLI::Option* stage = command->add_option("--stage", options->stage, "of memory-over-time: the pipeline stage (0)")
+                             ->type_name("N")
+                             ->check(CLI::Range(0, 1'000'000));
     options->format.add_to(*command);
-    command->callback([&cli, options] { cli.chosen = [options] { return run_table(*options); }; });
+    command->callback([&cli, options, stage] {
+        options->names_stage = stage->count() > 0;
+        cli.chosen = [options] { return run_table(*options); };
+    });
 }
 
 } // namespace fourfold::cli

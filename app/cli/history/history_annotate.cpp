@@ -62,15 +62,13 @@ int tag_runs(
         FOURFOLD_TRY(Writable history, open_for(ids));
         std::string out;
         for (const std::string& id : history.ids) {
-            FOURFOLD_TRY(const RunDetail run, history.store.show(id));
-            std::vector<std::string> tags = run.summary.tags;
-            tags.insert(tags.end(), add.begin(), add.end());
-            std::erase_if(tags,
-                [&](const std::string& tag) { return std::find(remove.begin(), remove.end(), tag) != remove.end(); });
-            if (!add.empty() || !remove.empty())
-                FOURFOLD_CHECK(set_tags(history.store, id, tags));
-            FOURFOLD_TRY(const RunDetail now, history.store.show(id));
-            out += id + "  " + joined(now.summary.tags, ", ") + "\n";
+            if (add.empty() && remove.empty()) {
+                FOURFOLD_TRY(const RunDetail run, history.store.show(id));
+                out += id + "  " + joined(run.summary.tags, ", ") + "\n";
+                continue;
+            }
+            FOURFOLD_TRY(const std::vector<std::string> tags, change_tags(history.store, id, add, remove));
+            out += id + "  " + joined(tags, ", ") + "\n";
         }
         return out;
     }());

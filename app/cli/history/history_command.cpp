@@ -79,12 +79,10 @@ void add_annotations(Cli& cli, CLI::App& command)
         name_runs(*tag, options);
         tag->add_option("--add", options->add_tags, "tag to add; may be repeated")
             ->type_name("TAG")
-            ->expected(1)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+            ->allow_extra_args(false);
         tag->add_option("--remove", options->remove_tags, "tag to remove; may be repeated")
             ->type_name("TAG")
-            ->expected(1)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+            ->allow_extra_args(false);
     }
     {
         const auto options = std::make_shared<HistoryOptions>();
@@ -179,8 +177,11 @@ void add_history(Cli& cli)
                 "Megatron-LM, Megatron-DeepSpeed or torchtitan")
             ->required();
         importer->add_option("--plan", options->plan.plan, "of a log: the plan that was run")->type_name("PLAN");
-        importer->add_option("--set", options->plan.assignments, "change a field of that plan, as in layout.tp=4")
-            ->type_name("FIELD=VALUE");
+        importer
+            ->add_option(
+                "--set", options->plan.assignments, "change a field of that plan, as in layout.tp=4; may be repeated")
+            ->type_name("FIELD=VALUE")
+            ->allow_extra_args(false);
         importer->add_flag("--json", options->format.json, "print the result as JSON");
         importer->callback([&cli, options] {
             cli.chosen = [options] { return import_runs(options->file, options->plan, options->format.json); };

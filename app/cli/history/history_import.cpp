@@ -2,7 +2,6 @@
 // Logs of other trainers as runs of the history.
 #include "app/cli/history/history_import.h"
 
-#include "core/base/input_file.h"
 #include "core/base/sha256.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/history/clock.h"
@@ -10,15 +9,8 @@
 
 namespace fourfold::cli {
 
-namespace {
-
-constexpr std::size_t kMostLog = std::size_t{1} << 30;
-
-} // namespace
-
-Expected<std::vector<Json>> runs_of_log(const std::string& file, const PlanOptions& options)
+Expected<std::vector<Json>> runs_of_log(const std::string& text, const std::string& file, const PlanOptions& options)
 {
-    FOURFOLD_TRY(const std::string text, read_input(file, kMostLog));
     FOURFOLD_TRY(const TrainingLog log, parse_training_log(text, file));
     if (options.plan.empty())
         return Problem{ProblemCode::bad_input,
@@ -27,7 +19,10 @@ Expected<std::vector<Json>> runs_of_log(const std::string& file, const PlanOptio
     const Presets presets;
     FOURFOLD_TRY(Plan plan, options.load(presets));
     FOURFOLD_TRY(plan, with_assignment(plan, "stack=" + log.stack));
-    FOURFOLD_TRY(const ResolvedPlan resolved, resolve(plan, presets));
+    FOURFOLD_TRY(const Evaluated evaluated, evaluate(plan, presets));
+    if (!evaluated.broken_rules.empty()) // what breaks a rule was not what ran
+        return problem_of(evaluated.broken_rules.front(), plan.where);
+    const ResolvedPlan& resolved = evaluated.resolved;
     const auto differs = [&](const char* field, const std::optional<int>& logged, int planned) -> Expected<void> {
         if (!logged || *logged == planned)
             return {};

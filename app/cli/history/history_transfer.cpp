@@ -5,12 +5,14 @@
 #include "app/cli/output_file.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
+#include "core/calibration/row_cells.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/history/transfer.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 
 namespace fourfold::cli {
 
@@ -72,26 +74,60 @@ Expected<int> export_to_dashboards(const DashboardOptions& options, std::vector<
 
 namespace {
 
-// An exported JSON document, a published table, or a log of another trainer.
-Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions& plan)
+enum class Source { exported, table, log };
+
+// By its name, and where that says nothing (a pipe has none) by how it begins.
+Source source_of(const std::string& file, std::string_view text)
 {
-    if (file.ends_with(".csv")) {
-        std::vector<std::string> remarks;
-        auto runs = runs_of_table(file, remarks);
-        for (const std::string& remark : remarks)
-            warn(remark);
-        return runs;
-    }
+    const std::string extension = lower_case(std::filesystem::path(file).extension().string());
+    if (extension == ".csv" || extension == ".json")
+        return extension == ".csv" ? Source::table : Source::exported;
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kSpace = " \t\r\n";
+    if (text.starts_with(kByteOrderMark))
+        text.remove_prefix(kByteOrderMark.size());
+    text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+    const std::size_t next = text.find_first_not_of(kSpace, 1);
+    // Lines of logs begin with brackets, too.
+    if (text.starts_with('{')
+        || (text.starts_with('[') && next != text.npos && (text[next] == '{' || text[next] == ']')))
+        return Source::exported;
+    const std::string_view first = text.substr(0, text.find_first_of("\r\n"));
+    const auto names = [first](const std::string& column) { return first.find(column) != first.npos; };
+    const auto& columns = required_columns();
+    return std::all_of(columns.begin(), columns.end(), names) ? Source::table : Source::log;
+}
+
+struct ReadRuns {
+    Source source;
+    std::vector<Json> runs;
+};
+
+// An exported JSON document, a published table, or a log of another trainer.
+Expected<ReadRuns> read_runs(const std::string& file, const PlanOptions& plan)
+{
     // Runs of many steps make large documents.
     FOURFOLD_TRY(const std::string text, read_input(file, std::size_t{1} << 30));
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = file.ends_with(".json") || (first != std::string::npos && text[first] == '{');
-    if (!json)
-        return runs_of_log(file, plan);
-    FOURFOLD_TRY(const Json document, parse_json(text, file));
-    if (!document.is_array())
-        return std::vector<Json>{document};
-    return document.get<std::vector<Json>>();
+    ReadRuns read{source_of(file, text), {}};
+    if (read.source == Source::table) {
+        std::vector<std::string> remarks;
+        auto runs = runs_of_table(text, file, remarks);
+        for (const std::string& remark : remarks)
+            warn(remark);
+        FOURFOLD_TRY(read.runs, std::move(runs));
+    } else if (read.source == Source::log) {
+        FOURFOLD_TRY(read.runs, runs_of_log(text, file, plan));
+    } else {
+        FOURFOLD_TRY(const Json document, parse_json(text, file));
+        read.runs = document.is_array() ? document.get<std::vector<Json>>() : std::vector<Json>{document};
+    }
+    return read;
+}
+
+// A log says nothing of the plan: with another one it is another run, and has the same id.
+bool same_plan(const HistoryStore& store, const Json& run)
+{
+    const auto stored = store.export_run(text_field(run, "id"));
+    return stored && text_field(*stored, "plan_hash") == text_field(run, "plan_hash");
 }
 
 // Whether the history has all that the document says of its run: the same plan, and at least its events.
@@ -114,11 +150,12 @@ bool holds(const HistoryStore& store, const Json& run)
 Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool json)
 {
     FOURFOLD_CHECK(open_history()); // where another program keeps it locked, that is all there is to wait for
-    FOURFOLD_TRY(const auto runs, read_runs(file, plan));
+    FOURFOLD_TRY(const ReadRuns read, read_runs(file, plan));
+    const std::vector<Json>& runs = read.runs;
     FOURFOLD_TRY(auto store, HistoryStore::open(HistoryStore::default_file()));
     Json taken = Json::array();
     std::vector<std::string> names;
-    int known = 0;
+    std::vector<std::string> known;
     Expected<void> result;
     for (std::size_t i = 0; i < runs.size() && result; ++i) {
         const Json& run = runs[i];
@@ -127,12 +164,16 @@ Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool
             taken.push_back(*id);
             names.push_back(text_field(run, "name"));
         } else if (id.error().code == ProblemCode::conflict && text_field(run, "target") == "imported") {
-            if (same_figures(store, run))
-                ++known;
+            const std::string taken_as = text_field(run, "id");
+            if (read.source == Source::log && !same_plan(store, run))
+                warn(file + ": the history has this log with another plan, which stays (to take this one: "
+                    + "`fourfold history delete " + taken_as + "`, `fourfold history purge`, import again)");
+            else if (same_figures(store, run))
+                known.push_back(taken_as);
             else
                 warn(file + ": " + other_figures(run));
         } else if (id.error().code == ProblemCode::conflict && holds(store, run)) {
-            ++known;
+            known.push_back(text_field(run, "id"));
         } else {
             Problem problem = std::move(id).error();
             if (problem.code != ProblemCode::io && problem.code != ProblemCode::refused) // those are the history's
@@ -142,14 +183,22 @@ Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool
     }
     // What was taken before a bad run stays and is named.
     if (json)
-        print_json({{"imported", taken}, {"known", known}});
+        print_json({{"imported", taken}, {"known", known.size()}});
     else
         for (std::size_t i = 0; i < taken.size(); ++i)
             std::cout << "imported " << taken[i].get<std::string>() << "  " << printable(names[i]) << "\n";
     if (runs.empty())
         warn(file + ": holds no runs");
-    if (known > 0)
-        warn(file + ": " + std::to_string(known) + (known == 1 ? " run is" : " runs are") + " in the history already");
+    if (!known.empty()) {
+        FOURFOLD_TRY(const auto deleted, store.list(std::numeric_limits<int>::max(), Runs::deleted));
+        const auto hidden = std::count_if(deleted.begin(), deleted.end(), [&](const RunSummary& summary) {
+            return std::find(known.begin(), known.end(), summary.id) != known.end();
+        });
+        warn(file + ": " + std::to_string(known.size()) + (known.size() == 1 ? " run is" : " runs are")
+            + " in the history already"
+            + (hidden > 0 ? ", " + std::to_string(hidden) + " of them deleted (`fourfold history restore` brings back)"
+                          : ""));
+    }
     return result ? kDone : fail(result.error());
 }
 

@@ -74,18 +74,26 @@ std::string economics_text(const Economics& economics)
         table.rows.push_back({std::string("  ") + what, value, note});
     };
     const bool cost = !std::isnan(economics.cost), failures = !std::isnan(economics.goodput);
+    const bool ends = std::isfinite(economics.expected_days); // else it fails again before it has made up for a failure
+    const auto with_failures
+        = [&](const std::string& figure) { return failures && ends ? figure + " with failures and checkpoints" : ""; };
     add("tokens", billions(economics.tokens), shown_number(economics.steps, 0) + " steps of a full batch");
     add("time", shown_number(economics.days) + " days",
-        failures ? shown_number(economics.expected_days) + " days with failures and checkpoints" : "without failures");
+        !failures  ? "without failures"
+            : ends ? with_failures(shown_number(economics.expected_days) + " days")
+                   : "never ends: it fails more often than it saves");
     add("GPU hours", shown_number(economics.gpu_hours, 0),
-        failures ? shown_number(economics.expected_gpu_hours, 0) + " with failures and checkpoints" : "");
-    add("energy", shown_number(economics.energy_mwh) + " MWh", "GPUs at their rated power");
+        with_failures(shown_number(economics.expected_gpu_hours, 0)));
+    if (std::isnan(economics.energy_mwh))
+        add("energy", "not known", "the rated power of the GPU is not");
+    else
+        add("energy", shown_number(economics.energy_mwh) + " MWh", "GPUs at their rated power");
     if (cost)
-        add("cost", shown_number(economics.cost, 0),
-            failures ? shown_number(economics.expected_cost, 0) + " with failures and checkpoints" : "");
+        add("cost", shown_number(economics.cost, 0), with_failures(shown_number(economics.expected_cost, 0)));
     if (failures) {
         add("goodput", shown_number(100 * economics.goodput, 1) + " %",
-            shown_number(economics.failures) + " failures, one in " + shown_number(economics.mtbf_hours) + " hours");
+            (ends ? shown_number(economics.failures) + " failures, one in " : "a failure in ")
+                + shown_number(economics.mtbf_hours) + " hours");
         add("checkpoint", shown_number(economics.checkpoint_bytes / 1e9) + " GB",
             "written in " + duration_text(economics.checkpoint_s) + ", every "
                 + shown_number(economics.interval_steps, 0) + " steps = " + duration_text(economics.interval_s)

@@ -63,9 +63,7 @@ void PlanOptions::add_to(CLI::App& command, bool required)
     command.add_option("PLAN", plan, "plan file, or id of a plan preset")->required(required);
     command.add_option("--set", assignments, "change a field, as in layout.tp=4; may be repeated")
         ->type_name("FIELD=VALUE")
-        ->take_all()
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        ->allow_extra_args(false); // what follows is no second one: it may be the plan
 }
 
 Expected<Plan> with_assignments(Plan plan, const std::vector<std::string>& assignments)
@@ -107,6 +105,11 @@ std::vector<std::string> unknown_key_warnings(const Plan& plan)
     for (const Field& field : plan_fields())
         known.push_back(field.path);
     for (const std::string& key : plan.unknown_keys) {
+        if (key.find('"') != std::string::npos) { // quoted, as no path of a field looks like it
+            warnings.push_back(
+                key + R"(: unknown key, ignored (objects stand in objects, as in {"layout": {"tp": 2}}))");
+            continue;
+        }
         const auto near = nearest_words(key, known, 1);
         warnings.push_back(key + ": unknown key, ignored" + (near.empty() ? "" : " (did you mean " + near[0] + "?)"));
     }

@@ -108,7 +108,13 @@ Expected<ShapeSpace> shape_space(const ShapeOptions& options, std::vector<std::s
             rest.push_back(axis);
             continue;
         }
-        FOURFOLD_TRY(*values, read_grid_gpus(axis.substr(key.size() + 1), "--axis " + key));
+        const std::string written = axis.substr(key.size() + 1);
+        auto read = read_grid_gpus(written, "--axis " + key);
+        if (!read)
+            return Problem{ProblemCode::bad_input,
+                "found " + in_quotes(written) + ", expected whole numbers from 1 on, such as 8,16,32", "",
+                "--axis " + key};
+        *values = *std::move(read);
     }
     axes = std::move(rest);
     return space;

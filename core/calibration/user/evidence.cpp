@@ -176,6 +176,7 @@ void JobEvidence::gather()
     }
 }
 
+// As weigh_measurements() and weigh_own_runs() have it for one.
 Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
 {
     const double capacity = plan.cluster.gpu.memory_gib;
@@ -184,19 +185,37 @@ Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
         return evidence; // a neighbour does not vouch for what was never measured
     if (!measured_)
         gather();
-    std::size_t own = 0;
-    bool near = false;
+    std::vector<Measured*> shipped;
+    std::vector<const MeasuredLayout*> layouts; // of `shipped`
+    std::size_t asked = 0;
+    bool own_right = false;
     for (Measured& measured : *measured_) {
-        if (!is_near(measured.layout, plan) || (measured.own && ++own > kAskedRuns))
+        if (!measured.own) {
+            shipped.push_back(&measured);
+            layouts.push_back(&measured.layout);
+            continue;
+        }
+        if (!is_near(measured.layout, plan) || ++asked > kAskedRuns)
             continue;
         if (!measured.is_right) {
-            const auto error = measured.own ? measured.own->error_as(plan) : error_of_neighbour(measured.layout, plan);
-            if (!error && measured.own)
+            const auto error = measured.own->error_as(plan);
+            if (!error)
                 continue; // says nothing
-            measured.is_right = !error
-                || (measured.own ? is_within(*measured.own, plan, *error)
-                                 : std::abs(*error) <= time_half_width(plan_of_neighbour(measured.layout, plan)));
+            measured.is_right = is_within(*measured.own, plan, *error);
         }
+        if (!*measured.is_right)
+            return evidence;
+        own_right = true;
+    }
+    if (own_right)
+        return Evidence::measured;
+    bool near = false;
+    for (const AskedRow& row : rows_to_ask(plan, layouts)) {
+        if (!row.is_neighbour)
+            continue;
+        Measured& measured = *shipped[row.row];
+        if (!measured.is_right)
+            measured.is_right = is_inside(error_of_neighbour(measured.layout, plan), measured.layout, plan);
         if (!*measured.is_right)
             return evidence;
         near = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/user/table_runs.h"
 
+#include "core/base/input_file.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/calibration/measured_table.h"
@@ -42,10 +43,11 @@ std::string other_figures(const Json& run)
         + "name? to take these: `fourfold history delete " + id + "`, `fourfold history purge`, import again)";
 }
 
-Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std::vector<std::string>& remarks)
+Expected<std::vector<Json>> runs_of_table(
+    std::string_view text, const std::string& file, std::vector<std::string>& remarks)
 {
     FOURFOLD_TRY(const TableSources sources, TableSources::find());
-    FOURFOLD_TRY(const MeasuredTable table, read_measured_table(file, sources, Presets()));
+    FOURFOLD_TRY(const MeasuredTable table, parse_measured_table(text, file, sources, Presets()));
     for (const Problem& problem : table.problems)
         remarks.push_back(problem.line());
     std::vector<Json> out;
@@ -69,14 +71,15 @@ Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std
     }
     if (out.empty())
         return Problem{ProblemCode::bad_input, "no row that ran or crashed",
-            "see presets/published/README.md for the columns", file.string()};
+            "see presets/published/README.md for the columns", file};
     return out;
 }
 
 Expected<ImportedTable> import_table(HistoryStore& store, const std::filesystem::path& file)
 {
     ImportedTable result;
-    FOURFOLD_TRY(const std::vector<Json> runs, runs_of_table(file, result.remarks));
+    FOURFOLD_TRY(const std::string text, read_input(file));
+    FOURFOLD_TRY(const std::vector<Json> runs, runs_of_table(text, file.string(), result.remarks));
     for (const Json& run : runs) {
         auto id = import_run(store, run);
         if (id) {

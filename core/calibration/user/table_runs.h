@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fourfold {
@@ -19,7 +20,8 @@ Json measured_run(const ResolvedPlan& plan, const std::string& identity, const s
 
 // Run documents of the rows of a measured table (CSV as in presets/published) that ran or crashed; `remarks` gets what
 // is wrong with others. Fails where no row can be taken.
-Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std::vector<std::string>& remarks);
+Expected<std::vector<Json>> runs_of_table(
+    std::string_view text, const std::string& file, std::vector<std::string>& remarks);
 
 // Of a document that import_run() found to be known: whether the history's run was measured as it says. A corrected
 // table has the same rows.

@@ -33,9 +33,10 @@ Problem problem(std::string message, std::string hint)
 Problem unmet(const ConstraintOutcome& constraint)
 {
     const double miss = constraint.nearest_miss;
-    std::string nearest = "the nearest misses by " + shown_number(miss, miss < 10 && miss != std::floor(miss) ? 2 : 0);
-    if (constraint.nearest)
-        nearest += ": " + layout_words(*constraint.nearest);
+    const std::string nearest = constraint.nearest
+        ? "the nearest misses by " + shown_number(miss, miss < 10 && miss != std::floor(miss) ? 2 : 0) + ": "
+            + layout_words(*constraint.nearest)
+        : "it has no value for any of them, as a division by 0 has none";
     return problem(
         "no layout: the constraint " + in_quotes(constraint.text) + " holds for none of " + layouts(constraint.judged),
         nearest);
