@@ -238,6 +238,12 @@ Expected<Recommendation> recommend(
     budget.tokens = answers.extent.days > 0 && step > 0 ? answers.extent.days * kDay / step * best.tokens_per_step()
         : answers.extent.tokens > 0                     ? answers.extent.tokens
                                                         : chinchilla_tokens(best.model);
+    constexpr double kMostTokens = 1e18; // as run.tokens of a plan
+    if (!(budget.tokens >= 1 && budget.tokens <= kMostTokens))
+        return Problem{ProblemCode::bad_input,
+            text_of("%.4g days are %.4g tokens on these GPUs, expected 1 to %g", answers.extent.days, budget.tokens,
+                kMostTokens),
+            "give another time, or tokens", "amount of training"};
     budget.price_per_gpu_hour = answers.price_per_gpu_hour;
     out.economics = economics_of(best, step, budget);
     out.plan.document["run"] = {{"tokens", std::round(budget.tokens)}};
