@@ -5,13 +5,47 @@
 #include "core/dataset/array_heads.h"
 #include "core/dataset/token_type.h"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 namespace fourfold {
 
 namespace {
+// Files of other kinds whose bytes would be taken for ids without a word: what they begin with, and what to do.
+struct OtherFile {
+    std::string_view begins;
+    const char *what, *hint;
+};
+constexpr std::array kOthers{OtherFile{"\x93NUMPY", "a NumPy array", "name it .npy"},
+    OtherFile{"MMIDIDX", "the index of a token file", "name the .bin beside it"},
+    OtherFile{"PK\x03\x04", "a zip archive (as .npz is)", "save the tokens as .npy"},
+    OtherFile{"\x1f\x8b\x08\x08", "compressed", "unpack it"},
+    OtherFile{std::string_view("\x1f\x8b\x08\0", 4), "compressed", "unpack it"},
+    OtherFile{"\x28\xb5\x2f\xfd", "compressed", "unpack it"},
+    OtherFile{"\xfd"
+              "7zXZ",
+        "compressed", "unpack it"},
+    OtherFile{"PAR1", "a Parquet table", "make a token file of it with fourfold pack"},
+    OtherFile{"ARROW1", "an Arrow table", "make a token file of it with fourfold pack"},
+    OtherFile{"\x89HDF\r\n", "an HDF5 file", "save the tokens as .npy"},
+    OtherFile{"version https://git-lfs", "the pointer of a file that Git LFS keeps", "git lfs pull gets the file"}};
+
+Expected<void> check_raw(const DataFile& file, const std::string& where)
+{
+    std::array<char, 24> head{};
+    const auto length = std::size_t(std::min<std::int64_t>(file.size(), head.size()));
+    FOURFOLD_CHECK(file.read(0, length, head.data()));
+    for (const OtherFile& other : kOthers)
+        if (std::string_view(head.data(), length).starts_with(other.begins))
+            return Problem{
+                ProblemCode::bad_input, std::string("is ") + other.what + ", no file of token ids", other.hint, where};
+    return {};
+}
+
 Expected<TokenLayout> plain_layout(const DataSource& source, const DataFile& file, const std::string& where)
 {
+    FOURFOLD_CHECK(check_raw(file, where + " " + source.path));
     FOURFOLD_TRY(const TokenBytes each, token_bytes_of(source, where));
     const int bytes = int(each);
     if (file.size() % bytes != 0)
@@ -61,6 +95,12 @@ Expected<TokenStore> open_tokens(const DataSource& source, const std::string& wh
     std::error_code error;
     if (std::filesystem::exists(std::filesystem::symlink_status(index, error))) {
         FOURFOLD_TRY(store.index, TokenIndex::open(index));
+        FOURFOLD_TRY(const std::int64_t bytes, store.index->data_bytes());
+        if (const std::int64_t tokens = bytes / int(store.index->token_bytes()); tokens != store.layout.tokens)
+            return Problem{ProblemCode::bad_input,
+                "holds " + std::to_string(store.layout.tokens) + " tokens, but " + index.string() + " is of "
+                    + std::to_string(tokens),
+                "one of them is torn, or of another corpus: make them again", named};
     }
     return store;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys of config.json that several families share.
+#include "core/base/text.h"
 #include "core/model/family.h"
 
 #include <algorithm>
@@ -71,6 +72,17 @@ Expected<void> read_scaling(const Fields& scaling, int64_t positions, int64_t he
     FOURFOLD_TRY(out.attention_factor, scaling.positive_or("attention_factor", 0));
     return {};
 }
+constexpr const char* kRotaryShare = "partial_rotary_factor";
+
+Expected<void> read_rotary_share(const Fields& config, ModelShape& model)
+{
+    if (!config.has(kRotaryShare))
+        return {};
+    FOURFOLD_TRY(model.rotary_share, config.positive(kRotaryShare));
+    if (model.rotary_share > 1 || model.rotary_dim() < 2)
+        return config.wrong(kRotaryShare, "a share of each head of at least two elements");
+    return {};
+}
 } // namespace
 
 Expected<void> read_routing(const Fields& config, const std::string& count_key, Experts& experts)
@@ -134,10 +146,12 @@ Expected<void> read_rope(const Fields& config, ModelShape& model)
 {
     model.positions = Positions::rope;
     if (config.has("rope_parameters")) {
-        FOURFOLD_TRY(const Fields parameters, config.object("rope_parameters"));
+        FOURFOLD_TRY(const Fields parameters, rope_parameters(config, "full_attention"));
+        FOURFOLD_CHECK(read_rotary_share(parameters.has(kRotaryShare) ? parameters : config, model));
         FOURFOLD_TRY(model.rope_theta, parameters.positive_or("rope_theta", 10000));
         return read_scaling(parameters, model.max_positions, model.head_dim, model.rope_scaling);
     }
+    FOURFOLD_CHECK(read_rotary_share(config, model));
     FOURFOLD_TRY(model.rope_theta, config.positive_or("rope_theta", 10000));
     if (!config.has("rope_scaling"))
         return {};
@@ -145,9 +159,36 @@ Expected<void> read_rope(const Fields& config, ModelShape& model)
     return read_scaling(scaling, model.max_positions, model.head_dim, model.rope_scaling);
 }
 
+Expected<Fields> rope_parameters(const Fields& config, const std::string& layer_type)
+{
+    FOURFOLD_TRY(const Fields parameters, config.object("rope_parameters"));
+    return parameters.has(layer_type) ? parameters.object(layer_type) : Expected<Fields>(parameters);
+}
+
+Expected<void> check_layer_types(const Fields& config, const ModelShape& model)
+{
+    if (!config.has("layer_types"))
+        return {};
+    const Json& types = config.json()["layer_types"];
+    if (!types.is_array() || types.size() != std::size_t(model.layers))
+        return config.wrong("layer_types", "a word for each of the " + std::to_string(model.layers) + " layers");
+    for (int layer = 0; layer < model.layers; ++layer) {
+        const Json& type = types[std::size_t(layer)];
+        const char* const needed = model.windowed(layer) ? "sliding_attention" : "full_attention";
+        if (type != needed && (model.window.tokens > 0 || type != "sliding_attention")) // without a window all see all
+            return Problem{ProblemCode::unsupported,
+                "layer " + std::to_string(layer) + " is " + printable(type.dump()) + ", expected \"" + needed
+                    + "\": of every " + std::to_string(model.window.full_every) + " layers the last one sees all",
+                "", config.where("layer_types")};
+    }
+    return {};
+}
+
 void write_rope(const ModelShape& model, Json& config)
 {
     config["rope_theta"] = model.rope_theta;
+    if (model.rotary_share != 1)
+        config[kRotaryShare] = model.rotary_share;
     const RopeScaling& scaling = model.rope_scaling;
     if (scaling.type.empty())
         return;

@@ -62,6 +62,10 @@ Expected<void> read_routing(const Fields& config, const std::string& count_key, 
 Expected<void> read_balance(const Fields& config, const std::string& key, Experts& experts);
 // rope_theta and rope_scaling, or rope_parameters as newer files have it.
 Expected<void> read_rope(const Fields& config, ModelShape& model);
+// `rope_parameters` of transformers 5, which has an object for each type of layer where there are several.
+Expected<Fields> rope_parameters(const Fields& config, const std::string& layer_type);
+// `layer_types`, where the file has it, has to be what the model's window is.
+Expected<void> check_layer_types(const Fields& config, const ModelShape& model);
 void write_rope(const ModelShape& model, Json& config);
 // `key` must name one of `accepted` activations when present.
 Expected<void> check_activation(

@@ -18,7 +18,16 @@ Expected<void> read_gemma3(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
     FOURFOLD_TRY(
         model.window.full_every, config.small_integer_or("sliding_window_pattern", 6, 1, config_keys::kMostLayers));
+    FOURFOLD_CHECK(config_keys::check_layer_types(config, model));
     FOURFOLD_TRY(model.window_rope_theta, config.positive_or("rope_local_base_freq", 10000));
+    if (config.has("rope_parameters")) {
+        FOURFOLD_TRY(const Fields windowed, config_keys::rope_parameters(config, "sliding_attention"));
+        FOURFOLD_TRY(model.window_rope_theta, windowed.positive_or("rope_theta", model.window_rope_theta));
+    }
+    for (const char* const key : {"final_logit_softcapping", "attn_logit_softcapping"})
+        if (config.has(key))
+            return Problem{
+                ProblemCode::unsupported, "caps of logits are not supported, expected null", {}, config.where(key)};
     FOURFOLD_TRY(model.score_dimension, config.positive_or("query_pre_attn_scalar", 256));
     return {};
 }

@@ -99,7 +99,8 @@ Expected<void> read_gpt_neox(const Fields& config, ModelShape& model)
     FOURFOLD_CHECK(config_keys::read_rope(config, model));
     // GPT-NeoX's own name for rope_theta.
     FOURFOLD_TRY(model.rope_theta, config.positive_or("rotary_emb_base", model.rope_theta));
-    FOURFOLD_TRY(model.rotary_share, config.positive_or("rotary_pct", 0.25));
+    const double share = model.rotary_share != 1 ? model.rotary_share : 0.25; // read_rope() found one, or none
+    FOURFOLD_TRY(model.rotary_share, config.positive_or("rotary_pct", share));
     if (model.rotary_share > 1 || model.rotary_dim() < 2)
         return config.wrong("rotary_pct", "a share of each head of at least two elements");
     FOURFOLD_TRY(model.parallel_residual, config.boolean_or("use_parallel_residual", true));
@@ -119,6 +120,7 @@ void write_gpt_neox(const ModelShape& model, Json& config)
     config["rotary_pct"] = model.rotary_share;
     config["use_parallel_residual"] = model.parallel_residual;
     config_keys::write_rope(model, config);
+    config.erase("partial_rotary_factor"); // rotary_pct says it
 }
 
 Expected<void> read_bloom(const Fields& config, ModelShape& model)

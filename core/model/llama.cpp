@@ -18,6 +18,7 @@ Expected<void> read_qwen2(const Fields& config, ModelShape& model)
 {
     model.qkv_bias = true;
     FOURFOLD_CHECK(config_keys::read_common(config, model));
+    FOURFOLD_CHECK(config_keys::must_be_off(config, "use_sliding_window", "windows in Qwen2's attention"));
     return config_keys::read_rope(config, model);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <sys/stat.h>
+#include <utility>
 
 namespace fourfold {
 
@@ -101,6 +102,9 @@ void DocumentReader::close_file()
     if (const auto now = state_of(was.path); now && now->bytes > was.bytes)
         warnings_.push_back(was.path.string() + " grew from " + std::to_string(was.bytes) + " to "
             + std::to_string(now->bytes) + " bytes while it was packed: what came last is not in");
+    if (std::exchange(holds_nul_, false))
+        warnings_.push_back(was.path.string()
+            + " holds NUL characters, as UTF-16 or a binary file does: they are packed as the text that they are not");
     file_.reset();
     position_ = {position_.file + 1, 0, 0};
 }
@@ -206,12 +210,17 @@ Expected<bool> DocumentReader::next(std::string& document)
 {
     while (position_.file < std::int64_t(files_.size())) {
         FOURFOLD_CHECK(open_file());
+        const bool begins = position_.byte == 0;
         FOURFOLD_TRY(const bool any, next_raw(document));
         if (!any) {
             close_file();
             continue;
         }
+        constexpr std::string_view kMark = "\xEF\xBB\xBF"; // of UTF-8, no part of the text
+        if (begins && document.starts_with(kMark))
+            document.erase(0, kMark.size());
         FOURFOLD_TRY(const bool kept, make_utf8(document));
+        holds_nul_ = holds_nul_ || (kept && document.find('\0') != std::string::npos);
         if (kept && !document.empty())
             return true;
         ++skipped_;

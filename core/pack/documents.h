@@ -52,7 +52,8 @@ public:
     [[nodiscard]] const InputPosition& position() const { return position_; }
     // Of documents that were left out since the reader was made.
     [[nodiscard]] std::int64_t skipped() const { return skipped_; }
-    // What one should know of files that are done: "FILE grew while it was packed ...".
+    // What one should know of files that are done: "FILE grew while it was packed ...", "FILE holds NUL characters
+    // ...".
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:
@@ -71,6 +72,7 @@ private:
     std::string buffer_; // what was read ahead of position_.byte
     std::size_t used_ = 0; // of the buffer
     std::int64_t skipped_ = 0;
+    bool holds_nul_ = false; // a document of this file
     std::vector<std::string> warnings_;
 };
 

@@ -88,8 +88,9 @@ Expected<TrainingExtent> parse_extent(const std::string& text, const std::string
     const auto* known = std::find_if(
         std::begin(kUnits), std::end(kUnits), [&unit](const Unit& candidate) { return unit == candidate.name; });
     constexpr double kMost = 1e18;
+    const bool tokens = known != std::end(kUnits) && known->tokens > 0;
     if (error != std::errc() || known == std::end(kUnits) || !(number > 0) || !(number * known->tokens <= kMost)
-        || !(number * known->days <= kMost))
+        || !(number * known->days <= kMost) || (tokens && number * known->tokens < 1))
         return Problem{ProblemCode::bad_input, "is no amount of training: " + in_quotes(text),
             "write tokens or a time, as in 15T, 300 B tokens or 30 days", where};
     return TrainingExtent{number * known->tokens, number * known->days};
@@ -127,21 +128,30 @@ std::vector<std::string> presets_meant(const std::string& kind, const std::strin
     return found;
 }
 
-Expected<Json> model_named(const std::string& text, const Presets& presets)
+Expected<std::filesystem::path> model_file(const std::string& text, const Presets& presets)
 {
     const auto ids = presets.ids("models");
     std::error_code error;
     std::filesystem::path file = text;
     if (std::find(ids.begin(), ids.end(), text) != ids.end())
-        return Json(text);
+        return std::filesystem::path();
     if (std::filesystem::is_directory(file, error))
         file /= "config.json";
     if (!std::filesystem::exists(file, error) && is_hub_id(text)) {
         FOURFOLD_TRY(file, cached_config(text, hub_cache_folder()));
     }
     if (!std::filesystem::exists(file, error) && file.filename() != "config.json")
+        return std::filesystem::path();
+    return file;
+}
+
+Expected<Json> model_named(const std::string& text, const Presets& presets)
+{
+    FOURFOLD_TRY(const std::filesystem::path file, model_file(text, presets));
+    if (file.empty())
         return preset_meant("models", text, presets);
-    FOURFOLD_TRY(Json config, read_json_input(file));
+    // A pipe that is named is waited for; one that lies in a folder is none that somebody will write into.
+    FOURFOLD_TRY(Json config, file == text ? read_json_input(file) : read_json_file(file));
     FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string()));
     return config;
 }

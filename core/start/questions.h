@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/plan/presets.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ std::vector<std::string> presets_meant(const std::string& kind, const std::strin
 // What a plan's `model` is for a name: a preset's id (also by presets_meant()), a config.json or a folder with one, a
 // model of the Hugging Face Hub that is in the cache of this computer.
 Expected<Json> model_named(const std::string& text, const Presets& presets);
+// The file that model_named() reads; empty: a preset.
+Expected<std::filesystem::path> model_file(const std::string& text, const Presets& presets);
 // What a plan's `cluster` is: a preset's id (also by presets_meant()).
 Expected<Json> cluster_named(const std::string& text, const Presets& presets);
 

@@ -2,6 +2,7 @@
 #include "core/tokenizer/regular_expression.h"
 
 #include "core/base/text.h"
+#include "core/tokenizer/oniguruma_pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <array>
@@ -10,61 +11,28 @@
 namespace fourfold {
 
 namespace {
-// Members of the classes; the same as unicode::is_white_space() and is_word().
-constexpr std::string_view kSpace
-    = R"(\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
-constexpr std::string_view kWord
-    = R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
-constexpr std::string_view kDigit = R"(\p{Nd})";
-
-std::string_view members_of(char letter)
+// Lines end at line feeds alone, and ^ and $ stand at each of them, as Oniguruma has it.
+pcre2_code* compiled(const std::string& pattern, int& error)
 {
-    switch (letter) {
-    case 's':
-    case 'S':
-        return kSpace;
-    case 'w':
-    case 'W':
-        return kWord;
-    case 'd':
-    case 'D':
-        return kDigit;
-    default:
-        return {};
-    }
-}
-
-// The pattern as PCRE2 has it. Within brackets a negated class (\S) keeps PCRE2's meaning, which the option UCP sets.
-std::string translated(std::string_view pattern)
-{
-    std::string out;
-    bool in_class = false;
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-        const char c = pattern[i];
-        if (c == '\\' && i + 1 < pattern.size()) {
-            const char letter = pattern[++i];
-            const std::string_view members = members_of(letter);
-            const bool negated = letter >= 'A' && letter <= 'Z';
-            if (members.empty() || (negated && in_class)) {
-                (out += c) += letter;
-            } else if (in_class) {
-                out += members;
-            } else {
-                ((out += negated ? "[^" : "[") += members) += ']';
-            }
-            continue;
-        }
-        if (c == '[')
-            in_class = true;
-        else if (c == ']')
-            in_class = false;
-        out += c;
-    }
-    return out;
+    pcre2_compile_context* const context = pcre2_compile_context_create(nullptr);
+    pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    PCRE2_SIZE at = 0;
+    pcre2_code* const code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+        PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE, &error, &at, context);
+    pcre2_compile_context_free(context);
+    return code;
 }
 
 constexpr std::size_t kJitStackFirst = std::size_t(32) << 10, kJitStackMost = std::size_t(8) << 20;
 } // namespace
+
+bool RegularExpression::can_be_used(const std::string& pcre2)
+{
+    int error = 0;
+    pcre2_code* const code = compiled(pcre2, error);
+    pcre2_code_free(code);
+    return code != nullptr;
+}
 
 struct RegularExpression::Workspace::State {
     pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
@@ -87,11 +55,9 @@ RegularExpression::Workspace::~Workspace()
 
 Expected<RegularExpression> RegularExpression::compile(const std::string& pattern, const std::string& where)
 {
+    FOURFOLD_TRY(const std::string text, pcre2_pattern(pattern, where));
     int error = 0;
-    PCRE2_SIZE at = 0;
-    const std::string text = translated(pattern);
-    pcre2_code* code = pcre2_compile(
-        reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), PCRE2_UTF | PCRE2_UCP, &error, &at, nullptr);
+    pcre2_code* code = compiled(text, error);
     if (code == nullptr) {
         std::array<PCRE2_UCHAR, 256> message{};
         pcre2_get_error_message(error, message.data(), message.size());

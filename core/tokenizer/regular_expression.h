@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The regular expressions of tokenizer.json (Oniguruma's, of Hugging Face's tokenizers), matched by PCRE2 and its
-// just-in-time compiler. \s, \S, \w, \W, \d and \D are spelled out as Unicode's properties, where the two libraries
-// differ.
+// just-in-time compiler (oniguruma_pattern.h says where the two libraries differ).
 #pragma once
 
 #include "core/base/expected.h"
@@ -17,6 +16,9 @@ class RegularExpression {
 public:
     // Fails (bad_input) with PCRE2's words and the place in `pattern`.
     static Expected<RegularExpression> compile(const std::string& pattern, const std::string& where);
+
+    // Whether PCRE2 takes this pattern of its own.
+    static bool can_be_used(const std::string& pcre2);
 
     struct Match {
         std::size_t begin = 0, end = 0;

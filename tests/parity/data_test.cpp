@@ -15,6 +15,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <numbers>
 #include <set>
 
@@ -201,6 +202,24 @@ TEST_F(Data, UnigramEntropyOfAKnownText)
     // Padding counts on neither side.
     const auto padded = *Sampler::open({write("p.txt", std::string("\0\3\1\3", 4))}, "d", 1, 1, 4, {.padding = 3});
     EXPECT_NEAR(*unigram_entropy(train, padded, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
+}
+
+// Hugging Face's labels have -100 where nothing is to be learned. No sample is told it as a token, and none counts it.
+TEST_F(Data, NegativeIdsAreNoTokens)
+{
+    std::string head = "{'descr': '<i8', 'fortran_order': False, 'shape': (4,), }";
+    head.resize(117, ' ');
+    std::string file("\x93NUMPY\1\0\x76\0", 10);
+    file += head + "\n";
+    for (const int64_t id : {int64_t(0), int64_t(-100), int64_t(1), std::numeric_limits<int64_t>::min()})
+        file.append(reinterpret_cast<const char*>(&id), sizeof id);
+    const auto signed_ids = *Sampler::open({write("labels.npy", file)}, "d", 1, 1, 4);
+    const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, "d", 1, 1, 4);
+    EXPECT_NEAR(*unigram_entropy(train, signed_ids, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
+    std::vector<int64_t> tokens(1), labels(1);
+    const auto read = signed_ids.window(0, {tokens.data(), labels.data()});
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().line(), HasSubstr("token -100 at position 1"));
 }
 
 Shard shard_of(std::vector<int64_t> shape, int tp_dim, int64_t begin, int64_t length)

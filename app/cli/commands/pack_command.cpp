@@ -35,14 +35,15 @@ Json pack_json(const PackResult& result, double seconds)
 std::string pack_text(const PackResult& result, double seconds)
 {
     constexpr double kMega = 1e6;
-    std::string text = result.tokens_file.string() + ": " + shown_number(double(result.tokens), 0) + " tokens of "
-        + std::to_string(result.token_bytes) + " bytes, " + shown_number(double(result.documents), 0) + " documents, "
-        + shown_number(double(result.bytes) / kMega, 1) + " MB of text";
+    std::string text = printable(result.tokens_file.string(), kUncut) + ": " + shown_number(double(result.tokens), 0)
+        + " tokens of " + std::to_string(result.token_bytes) + " bytes, " + shown_number(double(result.documents), 0)
+        + " documents, " + shown_number(double(result.bytes) / kMega, 1) + " MB of text";
     if (result.resumed_bytes == 0)
         text += ", " + shown_number(double(result.bytes) / kMega / std::max(seconds, 1e-3), 1) + " MB/s";
     if (result.left_out > 0)
         text += "; " + shown_number(double(result.left_out), 0) + " left out (empty, or not UTF-8)";
-    return text + "\n" + result.index_file.string() + ": where each document lies, as Megatron's indexed dataset\n"
+    return text + "\n" + printable(result.index_file.string(), kUncut)
+        + ": where each document lies, as Megatron's indexed dataset\n"
         + "A model that trains on it needs a vocabulary of at least " + shown_number(double(result.vocabulary), 0)
         + ".\n";
 }

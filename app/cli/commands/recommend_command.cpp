@@ -64,7 +64,8 @@ Expected<int> run_recommend(const RecommendOptions& options)
     FOURFOLD_TRY(answers.extent, parse_extent(options.extent, "--train"));
     FOURFOLD_TRY(answers.model, model_named(options.model, presets));
     FOURFOLD_TRY(answers.cluster, cluster_named(options.cluster, presets));
-    FOURFOLD_CHECK(check_output(options.output, {options.model}));
+    FOURFOLD_TRY(const auto model_read, model_file(options.model, presets));
+    FOURFOLD_CHECK(check_output(options.output, {model_read.string()}));
     FOURFOLD_TRY(const Recommendation recommendation, [&] {
         ProgressLine line;
         return recommend(answers, presets, line.of_search());

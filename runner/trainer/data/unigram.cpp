@@ -23,7 +23,9 @@ Expected<std::vector<double>> shares(const Sampler& sampler, int64_t vocab, doub
             tokens.resize(std::size_t(std::min(kPiece, count - first)));
             FOURFOLD_CHECK(file.read(first, int64_t(tokens.size()), tokens.data()));
             for (const int64_t token : tokens)
-                if (token < vocab && token != sampler.padding()) {
+                // What is no id of the vocabulary is refused where a sample has it (a file of signed numbers may hold
+                // -1).
+                if (token >= 0 && token < vocab && token != sampler.padding()) {
                     counts[static_cast<std::size_t>(token)] += 1;
                     total += 1;
                 }

@@ -47,6 +47,75 @@ std::string all_fields(const ModelShape& m)
     return json.dump();
 }
 
+// Keys that make another model of the same shapes: read, or refused.
+class Keys : public ::testing::Test {
+protected:
+    static Json config(const std::string& family, const Json& more = Json::object())
+    {
+        Json json = {{"model_type", family}, {"hidden_size", 64}, {"num_hidden_layers", 4}, {"num_attention_heads", 4},
+            {"intermediate_size", 64}, {"vocab_size", 64}, {"num_local_experts", 4}, {"num_experts_per_tok", 2},
+            {"sliding_window", 8}};
+        json.update(more);
+        return json;
+    }
+    static ModelShape read(const std::string& family, const Json& more)
+    {
+        return import(config(family, more).dump().c_str());
+    }
+    static std::string refused(const std::string& family, const Json& more)
+    {
+        const auto model = model_from_config(config(family, more), "config.json");
+        return model ? "" : model.error().line();
+    }
+};
+
+TEST_F(Keys, TypesOfLayersAreThoseOfTheFamily)
+{
+    const Json full = "full_attention", window = "sliding_attention";
+    EXPECT_EQ(refused("gpt_oss", {{"layer_types", {window, full, window, full}}}), "");
+    EXPECT_THAT(refused("gpt_oss", {{"layer_types", {full, window, full, window}}}),
+        HasSubstr("layer_types: layer 0 is \"full_attention\", expected \"sliding_attention\": of every 2 layers"));
+    EXPECT_THAT(refused("gpt_oss", {{"layer_types", {window, window, window, window}}}), HasSubstr("layer 1 is"));
+    EXPECT_THAT(refused("gpt_oss", {{"layer_types", {window}}}), HasSubstr("a word for each of the 4 layers"));
+    EXPECT_THAT(refused("gpt_oss", {{"layer_types", 5}}), HasSubstr("layer_types"));
+    EXPECT_THAT(refused("gemma3_text", {{"layer_types", {full, full, full, full}}}), HasSubstr("layer 0 is"));
+    EXPECT_EQ(refused("gemma3_text", {{"layer_types", {window, window, window, window}}}), "");
+    EXPECT_EQ(refused("gpt_oss", {{"layer_types", {window, window, window, full}}, {"sliding_window", nullptr}}), "");
+    EXPECT_THAT(refused("qwen2", {{"use_sliding_window", true}}), HasSubstr("windows in Qwen2's attention"));
+}
+
+TEST_F(Keys, RotaryPositionsOfEachTypeOfLayer)
+{
+    const Json types = {{"full_attention", {{"rope_type", "linear"}, {"rope_theta", 1e6}, {"factor", 8.0}}},
+        {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 2e4}}}};
+    const ModelShape gemma = read("gemma3_text", {{"rope_parameters", types}});
+    EXPECT_EQ(gemma.rope_theta, 1e6);
+    EXPECT_EQ(gemma.rope_scaling.type, "linear");
+    EXPECT_EQ(gemma.rope_scaling.factor, 8);
+    EXPECT_EQ(gemma.window_rope_theta, 2e4);
+    EXPECT_THAT(refused("gemma3_text", {{"rope_parameters", {{"full_attention", 5}}}}), HasSubstr("full_attention"));
+}
+
+TEST_F(Keys, AShareOfEachHeadMayTurn)
+{
+    const ModelShape half = read("llama", {{"partial_rotary_factor", 0.5}});
+    EXPECT_EQ(half.rotary_dim(), 8);
+    EXPECT_EQ(import(config_from_model(half).dump().c_str()).rotary_dim(), 8);
+    EXPECT_EQ(
+        read("llama", {{"rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.25}}}}).rotary_dim(), 4);
+    EXPECT_EQ(read("llama", Json::object()).rotary_dim(), 16);
+    EXPECT_FALSE(config_from_model(read("llama", Json::object())).contains("partial_rotary_factor"));
+    for (const double share : {0.0, -1.0, 1.5, 0.01})
+        EXPECT_THAT(refused("llama", {{"partial_rotary_factor", share}}), HasSubstr("partial_rotary_factor"));
+}
+
+TEST_F(Keys, WhatIsNotComputedIsRefused)
+{
+    EXPECT_THAT(refused("gemma3_text", {{"final_logit_softcapping", 30.0}}), HasSubstr("caps of logits"));
+    EXPECT_EQ(refused("gemma3_text", {{"final_logit_softcapping", nullptr}}), "");
+    EXPECT_THAT(refused("gpt_oss", {{"attention_bias", false}}), HasSubstr("attention without biases"));
+}
+
 TEST(HuggingFace, ReadsLlama31)
 {
     const ModelShape m = import(test::kLlama31Config);

@@ -55,6 +55,27 @@ TEST(Documents, UnitsOfAText)
     EXPECT_EQ(lines.skipped, 2);
 }
 
+TEST(Documents, AMarkOfUtf8IsNoText)
+{
+    const std::string mark = "\xEF\xBB\xBF";
+    DocumentOptions options;
+    EXPECT_THAT(read_text("a.txt", mark + "one\n\ntwo" + mark, options).documents, ElementsAre("one\n\ntwo" + mark));
+    options.unit = DocumentUnit::line;
+    EXPECT_THAT(read_text("a.txt", mark + "one\n" + mark + "two", options).documents, ElementsAre("one", mark + "two"));
+    EXPECT_THAT(read_text("a.jsonl", mark + "{\"text\": \"one\"}", options).documents, ElementsAre("one"));
+    EXPECT_THAT(read_text("a.txt", mark, options).documents, testing::IsEmpty());
+}
+
+TEST(Documents, NulCharactersAreTold)
+{
+    const Folder folder;
+    const std::string wide("h\0i\0", 4); // UTF-16 without its mark is UTF-8 too
+    DocumentReader reader(*list_inputs({folder.write("a.txt", wide), folder.write("b.txt", "hi")}), {}, {});
+    for (std::string document; *reader.next(document);) { }
+    ASSERT_EQ(reader.warnings().size(), 1U);
+    EXPECT_THAT(reader.warnings()[0], HasSubstr("a.txt holds NUL characters"));
+}
+
 TEST(Documents, LinesOfJson)
 {
     DocumentOptions options;

@@ -88,6 +88,37 @@ TEST(TokenLayout, OtherNumpyFilesAreNamed)
     EXPECT_THAT(refused(folder.write("y.npy", whole), "uint16"), HasSubstr("leave dtype out"));
 }
 
+// Their bytes would be ids of a large vocabulary, and nobody would hear of it.
+TEST(TokenLayout, FilesOfOtherKindsAreNoIds)
+{
+    const Folder folder;
+    const auto message = [&](const std::string& begin) {
+        return refused(folder.write("x.bin", begin + std::string(begin.size() % 2, ' ') + std::string(64, 'a')));
+    };
+    EXPECT_THAT(message(npy("<u2", "(1,)", "ab")), HasSubstr("x.bin: is a NumPy array, no file of token ids (name it"));
+    EXPECT_THAT(message("MMIDIDX"), HasSubstr("name the .bin beside it"));
+    EXPECT_THAT(message("PK\x03\x04"), HasSubstr("is a zip archive"));
+    EXPECT_THAT(message(std::string("\x1f\x8b\x08\0", 4)), HasSubstr("is compressed"));
+    EXPECT_THAT(message("\x1f\x8b\x08\x08"), HasSubstr("is compressed"));
+    EXPECT_THAT(message("\x28\xb5\x2f\xfd"), HasSubstr("is compressed"));
+    EXPECT_THAT(message("PAR1"), HasSubstr("is a Parquet table"));
+    EXPECT_THAT(message("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
+    EXPECT_EQ(message("\x1f\x8b\x08\x09"), "");
+    EXPECT_EQ(refused(folder.write("one.txt", "P")), "");
+}
+
+TEST(TokenLayout, AnIndexOfAnotherFileIsNamed)
+{
+    const Folder folder;
+    const std::string lengths = folder.write("lengths", number(2, 4) + number(1, 4));
+    const std::string file = folder.write("a.npy", npy("<u2", "(3,)", "abcdef"));
+    ASSERT_TRUE(write_token_index(file + ".idx", TokenBytes::two, lengths, 2));
+    EXPECT_EQ(refused(file), "");
+    (void)folder.write("a.npy", npy("<u2", "(2,)", "abcd"));
+    EXPECT_THAT(refused(file), HasSubstr("a.npy: holds 2 tokens, but"));
+    EXPECT_THAT(refused(file), HasSubstr("a.npy.idx is of 3"));
+}
+
 TEST(TokenLayout, SafetensorsFilesSayWhatTheyHold)
 {
     const Folder folder;

@@ -9,6 +9,8 @@
 
 #include <fstream>
 
+#include <sys/stat.h>
+
 namespace fourfold {
 namespace {
 
@@ -32,7 +34,7 @@ TEST(Questions, AnExtentIsTokensOrATime)
         EXPECT_DOUBLE_EQ(extent->days, each.days) << each.text;
     }
     for (const char* text : {"much", "-3 days", "0", "0 days", "15 Q", "1e400", "nan", "inf", "T", "3 days of it",
-             "1e19", "1e17 k", "15T\n2"}) {
+             "1e19", "1e17 k", "15T\n2", "0.4", "1e-300"}) {
         const auto extent = parse_extent(text, "--train");
         ASSERT_FALSE(extent) << text;
         EXPECT_THAT(extent.error().line(), HasSubstr("--train: is no amount of training")) << text;
@@ -106,6 +108,23 @@ TEST_F(Cache, MainIsWhatItPointsTo)
     const auto found = cached_config("meta/tiny", folder_);
     ASSERT_TRUE(found) << found.error().line();
     EXPECT_EQ(found->parent_path().filename(), "bbb");
+}
+
+// So that a command knows what it must not write over.
+TEST_F(Cache, AModelIsReadFromAFile)
+{
+    const Presets presets;
+    EXPECT_TRUE(model_file("llama-3.1-8b", presets)->empty());
+    EXPECT_TRUE(model_file("llama 405b", presets)->empty());
+    put("aaa", "{}");
+    const auto snapshot = folder_ / "models--meta--tiny/snapshots/aaa";
+    EXPECT_EQ(*model_file(snapshot.string(), presets), snapshot / "config.json");
+    EXPECT_EQ(*model_file((snapshot / "config.json").string(), presets), snapshot / "config.json");
+    std::filesystem::remove(snapshot / "config.json");
+    ASSERT_EQ(::mkfifo((snapshot / "config.json").c_str(), 0600), 0); // nobody writes into it
+    const auto pipe = model_named(snapshot.string(), presets);
+    ASSERT_FALSE(pipe);
+    EXPECT_THAT(pipe.error().line(), HasSubstr("is a pipe, expected a file"));
 }
 
 TEST_F(Cache, WithoutMainTheOnlyRevisionIsTaken)

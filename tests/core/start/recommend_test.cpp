@@ -82,6 +82,17 @@ TEST(Recommend, ATimeGivesTheTokensThatItTrains)
         EXPECT_THAT(sentence, Not(HasSubstr("per parameter")));
 }
 
+// A plan that nothing would read again is none.
+TEST(Recommend, ATimeWithoutTokensOrWithTooManyIsSaid)
+{
+    for (const double days : {1e-30, 1e18}) {
+        const auto found = asked("llama-3.1-8b", "dgx-h100", 8, {0, days});
+        ASSERT_FALSE(found) << days;
+        EXPECT_EQ(found.error().exit_status(), 2);
+        EXPECT_THAT(found.error().line(), HasSubstr("tokens on these GPUs, expected 1 to 1e+18")) << days;
+    }
+}
+
 TEST(Recommend, RunnersUpAreOtherPlansThatFit)
 {
     const auto found = asked("llama-3.1-70b", "dgx-h100", 64);
