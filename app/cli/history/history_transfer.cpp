@@ -3,12 +3,11 @@
 #include "app/cli/history/history_import.h"
 #include "app/cli/history/history_view.h"
 #include "app/cli/output_file.h"
+#include "app/view/history/run_import.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/calibration/user/table_runs.h"
-#include "runner/protocol/message.h"
 
-#include <algorithm>
 #include <iostream>
 
 namespace fourfold::cli {
@@ -81,31 +80,12 @@ Expected<std::vector<Json>> read_runs(const std::string& file, const PlanOptions
             warn(remark);
         return runs;
     }
-    // Runs of many steps make large documents.
-    FOURFOLD_TRY(const std::string text, read_input(file, std::size_t{1} << 30));
+    FOURFOLD_TRY(const std::string text, read_input(file, view::kLargestImport));
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     const bool json = file.ends_with(".json") || (first != std::string::npos && text[first] == '{');
     if (!json)
         return runs_of_log(file, plan);
-    FOURFOLD_TRY(const Json document, parse_json(text, file));
-    if (!document.is_array())
-        return std::vector<Json>{document};
-    return document.get<std::vector<Json>>();
-}
-
-// Whether the history has all that the document says of its run: the same plan, and at least its events.
-bool holds(const HistoryStore& store, const Json& run)
-{
-    const auto stored = store.export_run(text_field(run, "id"));
-    if (!stored || object_field(*stored, "plan") != object_field(run, "plan"))
-        return false;
-    for (const auto& [stream, events] : object_field(run, "events").items()) {
-        const Json& ours = array_field(object_field(*stored, "events"), stream.c_str());
-        if (!events.is_array() || events.size() > ours.size()
-            || !std::equal(events.begin(), events.end(), ours.begin()))
-            return false;
-    }
-    return true;
+    return view::runs_of_document(text, file);
 }
 
 } // namespace
@@ -115,41 +95,24 @@ Expected<int> import_runs(const std::string& file, const PlanOptions& plan, bool
     FOURFOLD_CHECK(open_history()); // where another program keeps it locked, that is all there is to wait for
     FOURFOLD_TRY(const auto runs, read_runs(file, plan));
     FOURFOLD_TRY(auto store, HistoryStore::open(HistoryStore::default_file()));
-    Json taken = Json::array();
-    std::vector<std::string> names;
-    int known = 0;
-    Expected<void> result;
-    for (std::size_t i = 0; i < runs.size() && result; ++i) {
-        const Json& run = runs[i];
-        auto id = store.import_run(run);
-        if (id) {
-            taken.push_back(*id);
-            names.push_back(text_field(run, "name"));
-        } else if (id.error().code == ProblemCode::conflict && text_field(run, "target") == "imported") {
-            if (same_figures(store, run))
-                ++known;
-            else
-                warn(file + ": " + other_figures(run));
-        } else if (id.error().code == ProblemCode::conflict && holds(store, run)) {
-            ++known;
-        } else {
-            Problem problem = std::move(id).error();
-            if (problem.code != ProblemCode::io && problem.code != ProblemCode::refused) // those are the history's
-                problem.where = file + (runs.size() > 1 ? ": [" + std::to_string(i) + "]" : "") + ": " + problem.where;
-            result = std::move(problem);
-        }
-    }
+    const view::RunImport import = view::import_runs(store, runs, file);
+    for (const std::string& remark : import.remarks)
+        warn(remark);
     // What was taken before a bad run stays and is named.
-    if (json)
-        print_json({{"imported", taken}, {"known", known}});
-    else
-        for (std::size_t i = 0; i < taken.size(); ++i)
-            std::cout << "imported " << taken[i].get<std::string>() << "  " << printable(names[i]) << "\n";
+    if (json) {
+        Json taken = Json::array();
+        for (const view::RunImport::Run& run : import.added)
+            taken.push_back(run.id);
+        print_json({{"imported", taken}, {"known", import.known.size()}});
+    } else {
+        for (const auto& [id, name] : import.added)
+            std::cout << "imported " << id << "  " << printable(name) << "\n";
+    }
     if (runs.empty())
         warn(file + ": holds no runs");
-    if (known > 0)
+    if (const std::size_t known = import.known.size(); known > 0)
         warn(file + ": " + std::to_string(known) + (known == 1 ? " run is" : " runs are") + " in the history already");
-    return result ? kDone : fail(result.error());
+    return import.problem ? fail(*import.problem) : kDone;
 }
 
 } // namespace fourfold::cli

@@ -72,24 +72,4 @@ Expected<std::vector<Json>> runs_of_table(const std::filesystem::path& file, std
     return out;
 }
 
-Expected<ImportedTable> import_table(HistoryStore& store, const std::filesystem::path& file)
-{
-    ImportedTable result;
-    FOURFOLD_TRY(const std::vector<Json> runs, runs_of_table(file, result.remarks));
-    for (const Json& run : runs) {
-        auto id = store.import_run(run);
-        if (id) {
-            ++result.added;
-        } else if (id.error().code == ProblemCode::conflict) {
-            if (same_figures(store, run))
-                ++result.known;
-            else
-                result.remarks.push_back(file.string() + ": " + other_figures(run));
-        } else {
-            return std::move(id).error(); // of the history: the rows are sound
-        }
-    }
-    return result;
-}
-
 } // namespace fourfold
