@@ -123,11 +123,7 @@ void PlanFiles::askRecommendation()
 
 void PlanFiles::duplicate()
 {
-    Plan plan = m_plans.current().plan();
-    plan.where.clear();
-    const Json name = value_at(plan.document, "name");
-    const std::string title = name.is_string() ? name.get<std::string>() : m_plans.current().title().toStdString();
-    plan.document["name"] = tr("%1, copy").arg(fromUtf8(title)).toStdString();
+    Plan plan = view::copy_of(m_plans.current().plan(), m_plans.current().title().toStdString());
     PlanDocument& copy = m_plans.add();
     copy.reset(std::move(plan));
     copy.markUnsaved();

@@ -2,6 +2,7 @@
 #include "app/tui/desk.h"
 
 #include "app/tui/rehearsal_box.h"
+#include "app/view/plan/edits.h"
 #include "core/base/text.h"
 
 #include <cstdlib>
@@ -9,16 +10,6 @@
 namespace fourfold::tui {
 
 namespace {
-// "~/x" as the shell reads it.
-std::filesystem::path path_of(const std::string& text)
-{
-    const std::string name(trimmed(text));
-    const char* const home = std::getenv("HOME");
-    if (home != nullptr && (name == "~" || name.starts_with("~/")))
-        return std::filesystem::path(home) / name.substr(std::min<std::size_t>(name.size(), 2));
-    return name;
-}
-
 bool is_there(const std::filesystem::path& file)
 {
     std::error_code error;
@@ -33,9 +24,19 @@ std::string name_of_preset(const std::filesystem::path& file, const std::string&
 }
 } // namespace
 
+std::filesystem::path typed_path(const std::string& text)
+{
+    const std::string name(trimmed(text));
+    const char* const home = std::getenv("HOME");
+    if (home != nullptr && (name == "~" || name.starts_with("~/")))
+        return std::filesystem::path(home) / name.substr(std::min<std::size_t>(name.size(), 2));
+    return name;
+}
+
 Desk::Desk(view::Predictor::Predict predict, std::function<void()> wake)
     : wake_(std::move(wake))
-    , plan_(presets_, std::move(predict), wake_)
+    , predict_(std::move(predict))
+    , plans_(std::make_unique<view::PlanEditor>(presets_, predict_, wake_))
     , rehearsal_(wake_)
 {
 }
@@ -60,22 +61,93 @@ bool Desk::succeeded(const Expected<void>& outcome)
     return outcome.has_value();
 }
 
+view::PlanEditor& Desk::add_plan()
+{
+    plans_.set_current(plans_.insert(std::make_unique<view::PlanEditor>(presets_, predict_, wake_)));
+    return plan();
+}
+
+view::PlanEditor& Desk::unused_plan()
+{
+    return plan().is_unused() ? plan() : add_plan();
+}
+
+void Desk::drop_plan()
+{
+    if (plans_.count() > 1)
+        plans_.take(plans_.current_index());
+}
+
+void Desk::show_plan(int index)
+{
+    plans_.set_current(index);
+}
+
+void Desk::step_plan(int step)
+{
+    const int count = plans_.count();
+    if (count == 1) {
+        tell("One plan is open; Ctrl+T makes a copy of it, o opens another");
+        return;
+    }
+    show_plan((plans_.current_index() + step + count) % count);
+    tell("Plan " + std::to_string(plans_.current_index() + 1) + " of " + std::to_string(count) + ": "
+        + plan().state().title());
+}
+
+void Desk::copy_plan()
+{
+    Plan copy = view::copy_of(plan().state().plan(), plan().state().title());
+    add_plan().reset(std::move(copy));
+    plan().mark_unsaved();
+    tell("A copy in a tab of its own; { and } change between the plans, Ctrl+W closes one");
+}
+
+void Desk::close_plan()
+{
+    if (plans_.count() == 1) {
+        tell("The last plan stays; q leaves");
+        return;
+    }
+    unless_unsaved([this] {
+        drop_plan();
+        tell("Closed; now " + plan().state().title());
+    });
+}
+
+void Desk::ask_to_quit()
+{
+    ask_to_quit_from(0);
+}
+
+void Desk::ask_to_quit_from(int index)
+{
+    while (index < plans_.count() && !plans_.at(index).is_dirty())
+        ++index;
+    if (index == plans_.count()) {
+        quits_ = true;
+        return;
+    }
+    plans_.set_current(index);
+    unless_unsaved([this, index] { ask_to_quit_from(index + 1); });
+}
+
 void Desk::unless_unsaved(const std::function<void()>& then)
 {
-    if (!plan_.is_dirty()) {
+    if (!plan().is_dirty()) {
         then();
         return;
     }
     const auto save_first = [this, then] {
-        if (plan_.state().file().empty()) {
+        if (plan().state().file().empty()) {
             ask_to_save_as();
             return;
         }
-        if (succeeded(plan_.save(plan_.state().file())))
+        if (succeeded(plan().save(plan().state().file())))
             then();
     };
     open(std::make_unique<Question>("Unsaved changes",
-        "The plan " + plan_.state().title() + " has changes that are not saved.",
+        "The plan " + plan().state().title() + " has changes that are not saved.",
         std::vector<Question::Choice>{
             {U's', "save them", save_first}, {U'd', "drop them", then}, {U'c', "cancel", {}}}));
 }
@@ -85,10 +157,10 @@ void Desk::ask_to_open()
     std::vector<Picker::Item> items{{"A file...", "type its name", [this] {
                                          open(
                                              std::make_unique<Prompt>("Open plan", "", [this](const std::string& text) {
-                                                 const std::filesystem::path file = path_of(text);
+                                                 const std::filesystem::path file = typed_path(text);
                                                  if (!is_there(file))
                                                      return printable(text) + ": there is no such file";
-                                                 unless_unsaved([this, file] { open_plan(file); });
+                                                 open_plan(file);
                                                  return std::string();
                                              }));
                                      }}};
@@ -96,14 +168,12 @@ void Desk::ask_to_open()
     for (std::filesystem::directory_iterator at(".", error), end; !error && at != end; at.increment(error)) {
         const std::filesystem::path file = at->path().filename();
         if (file.string().ends_with(".plan.json"))
-            items.push_back(
-                {file.string(), "in this folder", [this, file] { unless_unsaved([this, file] { open_plan(file); }); }});
+            items.push_back({file.string(), "in this folder", [this, file] { open_plan(file); }});
     }
     for (const std::string& id : presets_.ids("plans")) {
         const Expected<std::filesystem::path> file = presets_.file("plans", id);
         if (file)
-            items.push_back({name_of_preset(*file, id), "example",
-                [this, file = *file] { unless_unsaved([this, file] { open_plan(file); }); }});
+            items.push_back({name_of_preset(*file, id), "example", [this, file = *file] { open_plan(file); }});
     }
     open(std::make_unique<Picker>("Open plan", std::move(items)));
 }
@@ -115,33 +185,40 @@ void Desk::open_plan(const std::filesystem::path& file)
         const Expected<std::filesystem::path> preset = presets_.file("plans", id);
         if (!preset || *preset != file)
             continue;
-        Expected<Plan> plan = read_plan(file);
-        if (!plan) {
-            tell(plan.error().line(), view::Tone::bad);
+        Expected<Plan> example = read_plan(file);
+        if (!example) {
+            tell(example.error().line(), view::Tone::bad);
             return;
         }
-        plan_.reset(*std::move(plan));
-        tell("Example " + plan_.state().title() + "; w saves it under a name of your own");
+        unused_plan().reset(*std::move(example));
+        tell("Example " + plan().state().title() + "; w saves it under a name of your own");
         return;
     }
-    if (succeeded(plan_.open(file)))
+    if (const int index = plans_.index_of(file); index >= 0) {
+        plans_.set_current(index);
+        tell(file.filename().string() + " is open already");
+        return;
+    }
+    if (const Expected<Plan> usable = read_plan(file); !usable) // an unusable file leaves no tab
+        tell(usable.error().line(), view::Tone::bad);
+    else if (succeeded(unused_plan().open(file)))
         tell("Opened " + file.filename().string());
 }
 
 void Desk::write_plan(const std::filesystem::path& file)
 {
-    if (succeeded(plan_.save(file)))
+    if (succeeded(plan().save(file)))
         tell("Saved " + file.filename().string(), view::Tone::good);
 }
 
 void Desk::save()
 {
-    const std::filesystem::path file = plan_.state().file();
+    const std::filesystem::path file = plan().state().file();
     if (file.empty()) {
         ask_to_save_as();
         return;
     }
-    if (!plan_.state().is_changed_on_disk()) {
+    if (!plan().state().is_changed_on_disk()) {
         write_plan(file);
         return;
     }
@@ -149,7 +226,7 @@ void Desk::save()
         file.string() + " was changed by another program since it was read here.",
         std::vector<Question::Choice>{{U'r', "reload it",
                                           [this] {
-                                              if (succeeded(plan_.reload()))
+                                              if (succeeded(plan().reload()))
                                                   tell("Reloaded; u takes it back");
                                           }},
             {U'o', "write over it", [this, file] { write_plan(file); }}, {U'c', "cancel", {}}}));
@@ -157,13 +234,13 @@ void Desk::save()
 
 void Desk::ask_to_save_as()
 {
-    const std::filesystem::path file = plan_.state().file();
+    const std::filesystem::path file = plan().state().file();
     open(std::make_unique<Prompt>(
         "Save plan as", file.empty() ? "my.plan.json" : file.string(), [this](const std::string& text) {
-            const std::filesystem::path chosen = path_of(text);
+            const std::filesystem::path chosen = typed_path(text);
             if (chosen.empty() || chosen.filename().empty())
                 return std::string("a name of a file is needed");
-            if (is_there(chosen) && chosen != plan_.state().file())
+            if (is_there(chosen) && chosen != plan().state().file())
                 confirm("Save plan as", chosen.string() + " exists.", "write over it",
                     [this, chosen] { write_plan(chosen); });
             else
@@ -174,7 +251,7 @@ void Desk::ask_to_save_as()
 
 void Desk::change(const std::string& path, const Json& value)
 {
-    const Expected<std::string> followed = plan_.set_value(path, value);
+    const Expected<std::string> followed = plan().set_value(path, value);
     if (!followed)
         tell(followed.error().line(), view::Tone::bad);
     else if (!followed->empty())
@@ -183,30 +260,30 @@ void Desk::change(const std::string& path, const Json& value)
 
 void Desk::apply(const std::string& text, Expected<Plan> changed)
 {
-    if (succeeded(plan_.apply(text, std::move(changed))))
+    if (succeeded(plan().apply(text, std::move(changed))))
         tell(text + "; u takes it back", view::Tone::good);
 }
 
 void Desk::undo()
 {
-    const std::string text = plan_.undo();
+    const std::string text = plan().undo();
     tell(text.empty() ? "There is nothing to take back" : "Taken back: " + text);
 }
 
 void Desk::redo()
 {
-    const std::string text = plan_.redo();
+    const std::string text = plan().redo();
     tell(text.empty() ? "There is nothing to do again" : "Done again: " + text);
 }
 
 void Desk::rehearse()
 {
-    if (!plan_.state().is_valid()) {
+    if (!plan().state().is_valid()) {
         tell("There is no valid plan to rehearse", view::Tone::bad);
         return;
     }
     if (!rehearsal_.is_running())
-        rehearsal_.start(*plan_.state().resolved());
+        rehearsal_.start(*plan().state().resolved());
     show_rehearsal();
 }
 
@@ -220,6 +297,8 @@ void Desk::show_rehearsal()
 
 void Desk::tick()
 {
+    for (int i = 0; i < plans_.count(); ++i)
+        plans_.at(i).receive();
     if (!rehearsal_.deliver())
         return;
     if (rehearsal_.outcome())
@@ -249,7 +328,7 @@ void Desk::ask_to_export(const std::string& what, std::function<Table()> table, 
             static constexpr std::pair<const char*, TableFormat> kEndings[]{{".csv", TableFormat::csv},
                 {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},
                 {".txt", TableFormat::text}};
-            const std::filesystem::path file = path_of(text);
+            const std::filesystem::path file = typed_path(text);
             const std::string name = file.filename().string();
             if (picture && (name.ends_with(".svg") || name.ends_with(".png") || name.ends_with(".trace.json"))) {
                 write_once_asked(file, [picture, file] { return picture(file); });

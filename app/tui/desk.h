@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/tui/widgets/overlay.h"
+#include "app/view/plan/open_plans.h"
 #include "app/view/plan/plan_editor.h"
 #include "app/view/rehearsal/rehearsal_job.h"
 #include "core/report/table/table.h"
@@ -24,14 +25,23 @@ struct Command {
     std::function<void()> run;
 };
 
+// What somebody typed as a name of a file: "~/x" as the shell reads it.
+std::filesystem::path typed_path(const std::string& text);
+
 class Desk {
 public:
     Desk(view::Predictor::Predict predict, std::function<void()> wake);
 
     [[nodiscard]] const Presets& presets() const { return presets_; }
-    [[nodiscard]] view::PlanEditor& plan() { return plan_; }
-    [[nodiscard]] const view::PlanEditor& plan() const { return plan_; }
+    // The plan on show, one of those that are open.
+    [[nodiscard]] view::PlanEditor& plan() { return plans_.current(); }
+    [[nodiscard]] const view::PlanEditor& plan() const { return plans_.current(); }
+    [[nodiscard]] const view::OpenPlans<view::PlanEditor>& plans() const { return plans_; }
     bool gives_advice = true; // looks for what would help a plan
+    // How plans are predicted here; null: as every front end does.
+    [[nodiscard]] const view::Predictor::Predict& predict() const { return predict_; }
+    // Hears of every event of the run that is followed here; may be empty.
+    std::function<void(const std::string& run, const Json& event)> run_event;
     // Wakes the loop; from any thread.
     [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
 
@@ -53,12 +63,17 @@ public:
     // --- pages ---
     void go(PageId page) { page_ = page; }
     [[nodiscard]] PageId page() const { return page_; }
-    void quit() { quits_ = true; }
     [[nodiscard]] bool quits() const { return quits_; }
 
-    // --- the plan, with its questions ---
-    // `then` is called when nothing unsaved is lost by it: at once, or after the question.
-    void unless_unsaved(const std::function<void()>& then);
+    // --- the open plans, with their questions ---
+    view::PlanEditor& add_plan(); // an empty one, on show
+    view::PlanEditor& unused_plan(); // the one on show where nobody would miss it, else an empty one
+    void drop_plan(); // the one on show, unless it is the only one
+    void show_plan(int index);
+    void step_plan(int step); // to the next one, or the one before
+    void copy_plan();
+    void close_plan(); // asks where it has unsaved changes
+    void ask_to_quit(); // after a question for each plan with unsaved changes
     void ask_to_open();
     void open_plan(const std::filesystem::path& file); // of a file or of a preset's
     void save(); // asks for a name where there is none, and where the file was changed by others
@@ -77,12 +92,16 @@ public:
     void ask_to_export(const std::string& what, std::function<Table()> table, WritePicture picture = {});
 
 private:
+    // `then` is called when nothing unsaved of the plan on show is lost by it: at once, or after the question.
+    void unless_unsaved(const std::function<void()>& then);
+    void ask_to_quit_from(int index);
     void write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write); // over another
     void write_plan(const std::filesystem::path& file);
 
     Presets presets_;
     std::function<void()> wake_;
-    view::PlanEditor plan_;
+    view::Predictor::Predict predict_;
+    view::OpenPlans<view::PlanEditor> plans_;
     view::RehearsalJob rehearsal_;
     std::vector<std::unique_ptr<Overlay>> overlays_;
     std::string message_;

@@ -20,7 +20,9 @@ Json Session::read() const
     return kept && kept->is_object() ? *kept : Json();
 }
 
-bool Session::restore_plan(const Json& kept, Desk& desk)
+namespace {
+// Into the plan on show, an empty one.
+bool restore_plan(const Json& kept, Desk& desk)
 {
     if (!kept.is_object() || !kept.contains("plan"))
         return false;
@@ -41,6 +43,37 @@ bool Session::restore_plan(const Json& kept, Desk& desk)
     return true;
 }
 
+Json kept_of(const view::PlanEditor& plan)
+{
+    const view::PlanState& state = plan.state();
+    return {{"file", state.file().string()}, {"where", state.plan().where}, {"dirty", plan.is_dirty()},
+        {"plan", state.plan().document}};
+}
+} // namespace
+
+bool Session::restore_plans(const Json& kept, Desk& desk)
+{
+    if (!kept.is_object())
+        return false;
+    if (!kept.contains("plans") || !kept["plans"].is_array())
+        return restore_plan(kept, desk); // of a version that had one plan
+    int restored = 0, shown = 0;
+    const Json& plans = kept["plans"];
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        if (restored > 0)
+            desk.add_plan();
+        if (restore_plan(plans[i], desk)) {
+            if (static_cast<int>(i) == member_or(kept, "tab", 0))
+                shown = restored;
+            ++restored;
+        } else if (restored > 0) {
+            desk.drop_plan();
+        }
+    }
+    desk.show_plan(shown);
+    return restored > 0;
+}
+
 Expected<void> Session::write(const std::string& text) const
 {
     if (const std::error_code error = make_private_folders(file_.parent_path()))
@@ -53,10 +86,11 @@ Expected<void> Session::write(const std::string& text) const
 
 void Session::keep(Desk& desk, const Json& pages)
 {
-    const view::PlanState& state = desk.plan().state();
-    Json kept = {{"fourfold_tui", 1}, {"file", state.file().string()}, {"where", state.plan().where},
-        {"dirty", desk.plan().is_dirty()}, {"plan", state.plan().document}, {"page", static_cast<int>(desk.page())},
-        {"pages", pages}};
+    Json plans = Json::array();
+    for (int i = 0; i < desk.plans().count(); ++i)
+        plans.push_back(kept_of(desk.plans().at(i)));
+    const Json kept = {{"fourfold_tui", 1}, {"plans", plans}, {"tab", desk.plans().current_index()},
+        {"page", static_cast<int>(desk.page())}, {"pages", pages}};
     const std::string text = kept.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (text == written_)
         return;

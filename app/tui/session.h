@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a person was when the program ended, however it ended: the plan with its unsaved changes, the page, the places
-// in it. A file of the user's data folder.
+// Where a person was when the program ended, however it ended: the plans with their unsaved changes, the page, the
+// places in it. A file of the user's data folder.
 #pragma once
 
 #include "app/tui/desk.h"
@@ -19,8 +19,8 @@ public:
 
     // What was kept; null where there is nothing that can be used.
     [[nodiscard]] Json read() const;
-    // The plan of it into the desk; false where there is none.
-    static bool restore_plan(const Json& kept, Desk& desk);
+    // The plans of it into the desk; false where there is none.
+    static bool restore_plans(const Json& kept, Desk& desk);
     // Writes what is different from the last time. A disk that is full is told once.
     void keep(Desk& desk, const Json& pages);
 

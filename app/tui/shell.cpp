@@ -148,7 +148,9 @@ void Shell::draw(Screen& screen)
         const Style style = on ? kHeading : kReverse;
         column = canvas_.text(0, column, text_of(" %zu %s ", i + 1, pages_[i].name), style);
     }
-    const std::string title = (desk_.plan().is_dirty() ? "*" : "") + desk_.plan().state().title();
+    const int plans = desk_.plans().count();
+    const std::string title = (plans == 1 ? "" : text_of("%d/%d ", desk_.plans().current_index() + 1, plans))
+        + (desk_.plan().is_dirty() ? "*" : "") + desk_.plan().state().title();
     canvas_.text_in(0, column + 1, columns - column - 2, title, kReverse, true);
 
     page().draw(canvas_, {1, 0, rows - 3, columns}, look);
@@ -213,6 +215,12 @@ bool Shell::take_everywhere(const Key& key)
         desk_.ask_to_save_as();
     else if (key.is('o'))
         desk_.ask_to_open();
+    else if (key.is('{') || key.is('}'))
+        desk_.step_plan(key.is('}') ? 1 : -1);
+    else if (key.is_ctrl('t'))
+        desk_.copy_plan();
+    else if (key.is_ctrl('w'))
+        desk_.close_plan();
     else if (key.is('R'))
         desk_.rehearse();
     else if (key.is('N'))
@@ -233,7 +241,10 @@ std::vector<Command> Shell::everywhere()
     commands.insert(commands.end(),
         {{"New plan from three answers", "N", [this] { desk_.open(std::make_unique<StartForm>(desk_)); }},
             {"Open plan", "o", [this] { desk_.ask_to_open(); }}, {"Save plan", "Ctrl+S", [this] { desk_.save(); }},
-            {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }}, {"Undo", "u", [this] { desk_.undo(); }},
+            {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }},
+            {"Next open plan, or the one before", "{ }", [this] { desk_.step_plan(1); }},
+            {"Copy the plan into a tab of its own", "Ctrl+T", [this] { desk_.copy_plan(); }},
+            {"Close the plan", "Ctrl+W", [this] { desk_.close_plan(); }}, {"Undo", "u", [this] { desk_.undo(); }},
             {"Redo", "Ctrl+R", [this] { desk_.redo(); }}, {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
             {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
             {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
@@ -276,7 +287,7 @@ void Shell::open_help()
 
 void Shell::leave()
 {
-    desk_.unless_unsaved([this] { desk_.quit(); });
+    desk_.ask_to_quit();
 }
 
 } // namespace fourfold::tui

@@ -180,11 +180,9 @@ void StartForm::take_choice()
 {
     Desk& desk = desk_;
     close([&desk, plan = *start_.choices()[static_cast<std::size_t>(list_.selected)].plan] {
-        desk.unless_unsaved([&desk, plan] {
-            desk.plan().reset(plan);
-            desk.go(PageId::plan);
-            desk.tell("A plan of yours; w saves it under a name");
-        });
+        desk.unused_plan().reset(plan);
+        desk.go(PageId::plan);
+        desk.tell("A plan of yours; w saves it under a name");
     });
 }
 

@@ -48,7 +48,7 @@ Expected<void> run_tui(const TuiOptions& options)
     }
     const Session session;
     const Json kept = session.read();
-    if (options.plan.empty() && !Session::restore_plan(kept, desk)) {
+    if (options.plan.empty() && !Session::restore_plans(kept, desk)) {
         FOURFOLD_TRY(const std::filesystem::path start, desk.presets().file("plans", kStartPlan));
         FOURFOLD_TRY(Plan plan, read_plan(start));
         desk.plan().reset(std::move(plan));

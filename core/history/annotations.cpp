@@ -65,8 +65,8 @@ Expected<void> set_tags(HistoryStore& store, const std::string& run, const std::
 {
     FOURFOLD_CHECK(check_tags(tags));
     return guarded(store.impl().file, [&]() -> Expected<void> {
-        return set_column(
-            store.impl().database, "UPDATE runs SET tags = ? WHERE id = ?", run, text_of_tags(tags), store.impl().unknown_run(run));
+        return set_column(store.impl().database, "UPDATE runs SET tags = ? WHERE id = ?", run, text_of_tags(tags),
+            store.impl().unknown_run(run));
     });
 }
 
@@ -108,7 +108,8 @@ Expected<void> set_note(HistoryStore& store, const std::string& run, const std::
 Expected<std::vector<std::string>> most_off_due(const HistoryStore& store)
 {
     return guarded(store.impl().file, [&]() -> Expected<std::vector<std::string>> {
-        SQLite::Statement due(store.impl().database, "SELECT id FROM runs WHERE most_off_due = 1 ORDER BY created DESC, id");
+        SQLite::Statement due(
+            store.impl().database, "SELECT id FROM runs WHERE most_off_due = 1 ORDER BY created DESC, id");
         std::vector<std::string> runs;
         while (due.executeStep())
             runs.push_back(due.getColumn(0).getString());
@@ -178,9 +179,9 @@ Expected<std::vector<std::string>> purge(HistoryStore& store, const std::vector<
         }
         // What only they referred to.
         store.impl().database.exec("DELETE FROM predictions WHERE id NOT IN (SELECT prediction FROM runs UNION"
-                             " SELECT planned_prediction FROM runs WHERE planned_prediction IS NOT NULL)");
+                                   " SELECT planned_prediction FROM runs WHERE planned_prediction IS NOT NULL)");
         store.impl().database.exec("DELETE FROM plans WHERE id NOT IN (SELECT plan FROM runs UNION"
-                             " SELECT plan FROM predictions)");
+                                   " SELECT plan FROM predictions)");
         store.impl().database.exec("DELETE FROM hosts WHERE id NOT IN (SELECT host FROM run_hosts)");
         transaction.commit();
         // Their folders are removed by these names. None that this program writes leads out of the folder of runs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is said about stored runs afterwards: tags, notes, the term most off; deleting, bringing back, purging. `run` and
-// `runs` are whole ids; one that the history does not hold is a `not_found` Problem.
+// What is said about stored runs afterwards: tags, notes, the term most off; deleting, bringing back, purging. `run`
+// and `runs` are whole ids; one that the history does not hold is a `not_found` Problem.
 #pragma once
 
 #include "core/history/store.h"
@@ -16,8 +16,8 @@ namespace fourfold {
 Expected<void> check_tags(const std::vector<std::string>& tags);
 Expected<void> check_note(const std::string& note);
 Expected<void> set_tags(HistoryStore& store, const std::string& run, const std::vector<std::string>& tags);
-// Adds some and takes others away, and returns what the run has then. Between reading and writing nobody else writes, so
-// that of what several programs add at the same time nothing is lost.
+// Adds some and takes others away, and returns what the run has then. Between reading and writing nobody else writes,
+// so that of what several programs add at the same time nothing is lost.
 Expected<std::vector<std::string>> change_tags(HistoryStore& store, const std::string& run,
     const std::vector<std::string>& add, const std::vector<std::string>& remove);
 Expected<void> set_note(HistoryStore& store, const std::string& run, const std::string& note);

@@ -173,7 +173,8 @@ Expected<Json> export_run(const HistoryStore& store, const std::string& id)
         if (const std::string note = row.getColumn(14).getString(); !note.empty())
             result["note"] = note;
         result["events"] = Json::object();
-        SQLite::Statement events(store.impl().database, "SELECT stream, line FROM events WHERE run = ? ORDER BY stream, seq");
+        SQLite::Statement events(
+            store.impl().database, "SELECT stream, line FROM events WHERE run = ? ORDER BY stream, seq");
         events.bind(1, run);
         while (events.executeStep())
             result["events"][events.getColumn(0).getString()].push_back(
@@ -189,7 +190,8 @@ Expected<std::string> import_run(HistoryStore& store, const Json& run)
         WriteTransaction transaction(store.impl().database, Durability::flush);
         const std::string& id = imported.run.id;
         if (store.impl().has_run(id))
-            return Problem{ProblemCode::conflict, "run " + id + " is already in the history", "", store.impl().file.string()};
+            return Problem{
+                ProblemCode::conflict, "run " + id + " is already in the history", "", store.impl().file.string()};
         store.impl().insert_run(imported.run, imported.state, imported.problem, imported.created);
         for (const ImportedStream& stream : imported.streams)
             FOURFOLD_CHECK(store.impl().event_rows().append(id, stream.name, stream.events));

@@ -5,8 +5,8 @@
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
-#include "app/models/compare/published.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/published.h"
 #include "tests/gui/support.h"
 
 #include <QHelpEvent>
@@ -183,7 +183,7 @@ private slots:
         w.window.showPage(QStringLiteral("compare"));
         ComparePage& page = w.window.comparePage();
         const Expected<MeasuredTable> table
-            = readTable(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", w.presets);
+            = view::read_table(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", w.presets);
         QVERIFY(table.has_value());
         page.addRows(*table, {0, 1});
         QTRY_COMPARE(page.model().entries().size(), std::size_t(3));

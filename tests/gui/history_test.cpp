@@ -364,13 +364,13 @@ private slots:
         QTimer watch;
         QObject::connect(&watch, &QTimer::timeout, [&] {
             auto* dialog = qobject_cast<RecalibrateDialog*>(QApplication::activeModalWidget());
-            if (!dialog || !dialog->recalibration().result())
+            if (!dialog || !dialog->recalibration().has_result())
                 return;
             watch.stop();
             savedEarly = saved.count() > 0;
             summary = dialog->findChild<QLabel*>(QStringLiteral("recalibrateSummary"))->text();
-            runs = int(dialog->recalibration().runsTable().rows.size());
-            constants = int(dialog->recalibration().constantsTable().rows.size());
+            runs = int(dialog->recalibration().runs_table().rows.size());
+            constants = int(dialog->recalibration().constants_table().rows.size());
             auto* id = dialog->findChild<QLineEdit*>(QStringLiteral("recalibrateId"));
             id->setText(QStringLiteral("mine"));
             QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("recalibrateSave")), Qt::LeftButton);

@@ -19,7 +19,7 @@
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
-#include "app/models/compare/published.h"
+#include "app/view/compare/published.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
@@ -120,7 +120,7 @@ void takeCompare(WindowFixture& w, const Camera& camera)
     w.open(QStringLiteral("llama-3.1-8b.plan.json"), clusterPlan());
     w.answered();
     w.window.showPage(QStringLiteral("compare"));
-    if (const Expected<MeasuredTable> table = readTable(kTable, w.presets))
+    if (const Expected<MeasuredTable> table = view::read_table(kTable, w.presets))
         page.addSeries(*table);
     until([&] { return page.charts().scaling().seriesCount() >= 2; }, kPatience);
     camera.take(w.window, "compare-scaling");

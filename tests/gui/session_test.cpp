@@ -8,9 +8,9 @@
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/panels/banner.h"
-#include "app/models/compare/published.h"
 #include "app/models/plan/plan_journal.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/published.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
 #include "tests/gui/hands.h"
@@ -191,7 +191,7 @@ private slots:
                 window.historyPage().importTable(FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv"));
             test::click(*window.findChild<QPushButton*>(QStringLiteral("compareRuns"))); // and the selected run
             const Expected<MeasuredTable> table
-                = readTable(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", presets);
+                = view::read_table(FOURFOLD_SOURCE_DIR "/presets/published/llama31_8b_4d_a100_h100.csv", presets);
             QVERIFY(table.has_value());
             window.comparePage().addRows(*table, {2});
             window.comparePage().addSeries(*table);

@@ -4,7 +4,7 @@
 #include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/compare/sweep_view.h"
 #include "app/desktop/widgets/charts/heat_map.h"
-#include "app/models/compare/published.h"
+#include "app/view/compare/published.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
@@ -124,7 +124,7 @@ private slots:
     void aTableIsASeriesOfTheScalingChart()
     {
         Fixture w;
-        const Expected<MeasuredTable> table = readTable(kTable, w.presets);
+        const Expected<MeasuredTable> table = view::read_table(kTable, w.presets);
         QVERIFY2(table.has_value(), table ? "" : table.error().line().c_str());
         QTRY_COMPARE(w.page().model().entries().size(), std::size_t(1));
         QSignalSpy ready(&w.page().charts(), &CompareCharts::scalingReady);

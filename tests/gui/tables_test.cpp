@@ -15,7 +15,7 @@
 #include "app/desktop/widgets/charts/curves_chart.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/tables/data_table.h"
-#include "app/models/compare/published.h"
+#include "app/view/compare/published.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/schedule/chrome_trace.h"
 #include "tests/gui/support.h"
@@ -101,7 +101,7 @@ private slots:
 
         w.window.showPage(QStringLiteral("compare"));
         ComparePage& compare = w.window.comparePage();
-        const Expected<MeasuredTable> table = readTable(kTable, w.presets);
+        const Expected<MeasuredTable> table = view::read_table(kTable, w.presets);
         QVERIFY(table.has_value());
         QTest::keyClick(&w.window, Qt::Key_D, Qt::ControlModifier); // a copy, for the second timeline
         QVERIFY(w.answered());

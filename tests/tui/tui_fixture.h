@@ -31,6 +31,8 @@ protected:
         return {rows, columns,
             {{"XDG_DATA_HOME", (folder_ / "data").string()}, {"XDG_CONFIG_HOME", (folder_ / "config").string()}}};
     }
+    // The next program starts where nobody was before.
+    void forget_session() const { std::filesystem::remove(folder_ / "data/fourfold/tui.json"); }
     // Of the answers that no calibration changes.
     [[nodiscard]] std::vector<std::string> fixed() const { return {FOURFOLD_FIXED_PLANNER, plan().string()}; }
     [[nodiscard]] static std::vector<std::string> real(const std::vector<std::string>& arguments)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/compare/compare_origin.h"
 
-#include "app/models/compare/published.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "core/calibration/user/evidence.h"
@@ -20,7 +20,7 @@ std::optional<CompareEntry> rowFrom(const QString& text, const Presets& presets)
 {
     const int line = text.section(QLatin1Char(':'), 0, 0).toInt();
     const std::filesystem::path file = text.section(QLatin1Char(':'), 1).toStdString();
-    const Expected<MeasuredTable> table = readTable(file, presets);
+    const Expected<MeasuredTable> table = view::read_table(file, presets);
     if (!table)
         return {};
     const auto row = std::find_if(

@@ -3,11 +3,9 @@
 #pragma once
 
 #include "app/models/plan/plan_document.h"
+#include "app/view/plan/open_plans.h"
 
 #include <QUndoGroup>
-
-#include <memory>
-#include <vector>
 
 namespace fourfold::ui {
 
@@ -17,12 +15,18 @@ public:
     // `presets` outlives this. Starts with one empty document.
     explicit PlanTabs(const Presets& presets, QObject* parent = nullptr);
 
-    [[nodiscard]] int count() const { return static_cast<int>(m_documents.size()); }
-    [[nodiscard]] PlanDocument& document(int index) const { return *m_documents[static_cast<std::size_t>(index)]; }
-    [[nodiscard]] PlanDocument& current() const { return document(m_current); }
-    [[nodiscard]] int currentIndex() const { return m_current; }
-    [[nodiscard]] int indexOf(const PlanDocument& document) const; // -1: not here
-    [[nodiscard]] int indexOf(const std::filesystem::path& file) const; // -1: not open
+    [[nodiscard]] int count() const { return m_documents.count(); }
+    [[nodiscard]] PlanDocument& document(int index) const { return m_documents.at(index); }
+    [[nodiscard]] PlanDocument& current() const { return m_documents.current(); }
+    [[nodiscard]] int currentIndex() const { return m_documents.current_index(); }
+    [[nodiscard]] int indexOf(const PlanDocument& document) const
+    {
+        return m_documents.index_of(document);
+    } // -1: not here
+    [[nodiscard]] int indexOf(const std::filesystem::path& file) const
+    {
+        return m_documents.index_of(file);
+    } // likewise
     // Undo and redo of the current document.
     [[nodiscard]] QUndoGroup& undoGroup() { return m_undo; }
     [[nodiscard]] const Presets& presets() const { return m_presets; }
@@ -49,8 +53,7 @@ private:
 
     const Presets& m_presets;
     QUndoGroup m_undo;
-    std::vector<std::unique_ptr<PlanDocument>> m_documents;
-    int m_current = 0;
+    view::OpenPlans<PlanDocument> m_documents;
 };
 
 } // namespace fourfold::ui

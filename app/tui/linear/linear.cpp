@@ -272,6 +272,10 @@ bool Linear::take_key(const std::string& line)
             return true;
         }
     }
+    if (word == "space") {
+        shell_.take({Key::character, U' '});
+        return true;
+    }
     if (word.starts_with("ctrl+") && word.size() == 6) {
         shell_.take({Key::character, static_cast<char32_t>(word.back()), true});
         return true;

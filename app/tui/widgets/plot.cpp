@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace fourfold::tui {
 
@@ -52,11 +53,14 @@ public:
         cell.first |= kBits[static_cast<std::size_t>(y % 4)][static_cast<std::size_t>(x % 2)];
         cell.second = ink;
     }
-    void line(int x0, int y0, int x1, int y1, Ink ink)
+    void line(int x0, int y0, int x1, int y1, Ink ink, bool faint)
     {
         const int steps = std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1});
-        for (int i = 0; i <= steps; ++i)
-            put(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps, ink);
+        for (int i = 0; i <= steps; ++i) {
+            const int x = x0 + (x1 - x0) * i / steps, y = y0 + (y1 - y0) * i / steps;
+            if (!faint || (x + y) % 3 == 0)
+                put(x, y, ink);
+        }
     }
     void draw(Canvas& canvas, int row, int column) const
     {
@@ -73,30 +77,98 @@ private:
     int rows_, columns_;
     std::vector<std::pair<unsigned, Ink>> cells_;
 };
+
+using Point = std::pair<double, double>;
+
+// What of the points lies between the ends, with the places where a line through them crosses those.
+std::vector<Point> cut(const PlotSeries& series, const Axis& x)
+{
+    std::vector<Point> inside;
+    const Point* last = nullptr;
+    const auto crossing = [](const Point& a, const Point& b, double at) {
+        return Point{at, a.second + (b.second - a.second) * (at - a.first) / (b.first - a.first)};
+    };
+    for (const Point& point : series.points) {
+        if (!std::isfinite(point.first) || !std::isfinite(point.second))
+            continue;
+        for (const double end : {x.low, x.high}) {
+            if (series.joined && last != nullptr && last->first < end && end < point.first)
+                inside.push_back(crossing(*last, point, end));
+        }
+        if (point.first >= x.low && point.first <= x.high)
+            inside.push_back(point);
+        last = &point;
+    }
+    return inside;
+}
+
+// Marks at the right edge, each as near to the end of its line as the others leave room; where there are too many, the
+// lowest rows say so.
+class EndMarks {
+public:
+    void add(int dot, char32_t mark, Ink ink) { marks_.push_back({dot, dot / 4, mark, ink}); } // from above
+    void draw(Canvas& canvas, const Rect& place)
+    {
+        const auto most = static_cast<std::size_t>(place.rows);
+        const bool too_many = marks_.size() > most;
+        std::stable_sort(marks_.begin(), marks_.end(), [](const Mark& a, const Mark& b) { return a.dot < b.dot; });
+        if (too_many)
+            marks_.resize(most);
+        for (std::size_t i = 1; i < marks_.size(); ++i)
+            marks_[i].row = std::max(marks_[i].row, marks_[i - 1].row + 1);
+        int behind = place.rows;
+        for (std::size_t i = marks_.size(); i-- > 0;)
+            behind = marks_[i].row = std::min(marks_[i].row, behind - 1);
+        for (const Mark& mark : marks_)
+            canvas.put(place.row + mark.row, place.column, mark.character, {mark.ink, Ink::normal, true});
+        if (too_many)
+            canvas.put(place.row + place.rows - 1, place.column, U'+', kMuted);
+    }
+
+private:
+    struct Mark {
+        int dot, row;
+        char32_t character;
+        Ink ink;
+    };
+    std::vector<Mark> marks_;
+};
 } // namespace
 
 void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look&)
 {
     canvas.text_in(place.row, place.column, place.columns, plot.title, kBold);
+    if (const int left = place.columns - width_of(plot.title) - 2; !plot.note.empty() && left > 8)
+        canvas.text_in(place.row, place.column + place.columns - left, left, plot.note, kMuted, true);
     Axis x, y;
+    if (plot.x_range)
+        x = {plot.x_range->first, plot.x_range->second};
+    bool has_marks = false;
     for (const PlotSeries& series : plot.series) {
-        for (const auto& [at, value] : series.points) {
+        has_marks = has_marks || (series.joined && series.mark != 0);
+        for (const auto& [at, value] : plot.x_range ? cut(series, x) : series.points) {
             x.take(at);
             y.take(value);
         }
     }
-    if (!(x.high >= x.low) || place.rows < 5 || place.columns < 16) {
+    if (!(x.high >= x.low) || !(y.high >= y.low) || place.rows < 5 || place.columns < 16) {
         if (place.rows > 1)
             canvas.text_in(place.row + 1, place.column, place.columns, "nothing yet", kMuted);
         return;
     }
     if (plot.from_zero)
         y.take(0);
+    if (plot.band) {
+        y.take(plot.band->first);
+        y.take(plot.band->second);
+    }
+    if (plot.level)
+        y.take(*plot.level);
     x.open();
     y.open();
     const std::string high = plot.y_text(y.high), low = plot.y_text(y.low);
     const int label = std::max(width_of(high), width_of(low));
-    const int rows = place.rows - 3, columns = place.columns - label - 2;
+    const int rows = place.rows - 3, columns = place.columns - label - (has_marks ? 4 : 2);
     const int top = place.row + 1, left = place.column + label + 2;
     canvas.text_in(top, place.column, label, high, kMuted, true);
     canvas.text_in(top + rows - 1, place.column, label, low, kMuted, true);
@@ -109,22 +181,38 @@ void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look&)
     canvas.text_in(top + rows + 1, left, columns, plot.x_text(x.high), kMuted, true);
     canvas.text_in(
         top + rows + 1, left + (columns - width_of(plot.x_label)) / 2, width_of(plot.x_label), plot.x_label, kMuted);
+    const auto row_of = [&](double value) { return rows - 1 - y.place(value, rows); };
+    if (plot.band) {
+        for (int row = row_of(plot.band->second); row <= row_of(plot.band->first); ++row)
+            canvas.fill({top + row, left, 1, columns}, U'\u2591', kMuted);
+    }
+    for (int column = 0; plot.level && column < columns; column += 2)
+        canvas.put(top + row_of(*plot.level), left + column, U'\u2500', kMuted);
+    if (plot.cursor && *plot.cursor >= x.low && *plot.cursor <= x.high)
+        canvas.fill({top, left + x.place(*plot.cursor, columns), rows, 1}, U'\u2502', kMuted);
     Dots dots(rows, columns);
+    EndMarks marks;
+    std::vector<std::tuple<int, int, const PlotSeries*>> letters;
     for (const PlotSeries& series : plot.series) {
         int last_x = -1, last_y = -1;
-        for (const auto& [at, value] : series.points) {
-            if (!std::isfinite(at) || !std::isfinite(value))
-                continue;
+        for (const auto& [at, value] : cut(series, x)) {
             const int dot_x = x.place(at, columns * 2), dot_y = rows * 4 - 1 - y.place(value, rows * 4);
             if (series.joined && last_x >= 0)
-                dots.line(last_x, last_y, dot_x, dot_y, series.ink);
+                dots.line(last_x, last_y, dot_x, dot_y, series.ink, series.faint);
+            else if (!series.joined && series.mark != 0)
+                letters.emplace_back(dot_y / 4, dot_x / 2, &series);
             else
                 dots.put(dot_x, dot_y, series.ink);
             last_x = dot_x;
             last_y = dot_y;
         }
+        if (series.joined && series.mark != 0 && last_y >= 0)
+            marks.add(last_y, series.mark, series.ink);
     }
+    marks.draw(canvas, {top, left + columns + 1, rows, 1});
     dots.draw(canvas, top, left);
+    for (const auto& [row, column, series] : letters)
+        canvas.put(top + row, left + column, series->mark, {series->ink, Ink::normal, true});
     if (plot.has_chosen)
         canvas.put(top + rows - 1 - y.place(plot.chosen.second, rows), left + x.place(plot.chosen.first, columns),
             U'\u25cf', {Ink::bad, Ink::normal, true});

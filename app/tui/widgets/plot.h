@@ -4,6 +4,7 @@
 
 #include "app/tui/look.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,14 +15,22 @@ struct PlotSeries {
     std::vector<std::pair<double, double>> points;
     Ink ink = Ink::blue;
     bool joined = true; // a line; else points
+    bool faint = false; // of a line every third dot
+    // Stands beside the end of the line, at the right edge; of points, at each of them. 0: none
+    char32_t mark = 0;
 };
 
 struct Plot {
     std::string title; // over it
+    std::string note; // at the right of the title
     std::string x_label;
     std::string (*x_text)(double) = nullptr;
     std::string (*y_text)(double) = nullptr;
-    std::vector<PlotSeries> series;
+    std::vector<PlotSeries> series; // points in order of x
+    std::optional<std::pair<double, double>> x_range; // lines are cut at its ends; empty: of all points
+    std::optional<std::pair<double, double>> band; // of y, shaded from side to side
+    std::optional<double> level; // of y, a broken line from side to side
+    std::optional<double> cursor; // of x, a line from top to bottom
     bool from_zero = false; // the axis of y begins at 0
     std::pair<double, double> chosen{}; // marked, where has_chosen
     bool has_chosen = false;

@@ -40,6 +40,10 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
         }
         column += width + 2;
     }
+    for (int row = 0; content.marked && row < shown; ++row) {
+        if (content.marked(list.top + row))
+            canvas.put(body_.row + row, place.column - 1, U'\u25cf', kAccent);
+    }
     if (shown > 0) {
         const int row = body_.row + list.selected - list.top;
         if (content.focused)

@@ -25,6 +25,7 @@ public:
         int sorted = -1; // column
         bool falling = false;
         bool focused = true; // the chosen row stands out
+        std::function<bool(int row)> marked{}; // has a dot in the cell before the table; may be empty
     };
 
     List list;

@@ -282,6 +282,29 @@ void RunCurves::add_band(
     }
 }
 
+CurveRange RunCurves::range_of(const std::vector<Group>& groups) const
+{
+    CurveRange range = no_range();
+    for (const Group& group : groups) {
+        for (const Held* held : group.runs) {
+            const std::vector<double>& x = places(held->run);
+            if (x.empty())
+                continue;
+            range.take(x.front());
+            range.take(x.back());
+        }
+    }
+    return range;
+}
+
+std::optional<CurveRange> RunCurves::whole() const
+{
+    std::vector<Group> groups = grouped_runs();
+    std::erase_if(groups, [](const Group& group) { return !group.entry.shown; });
+    const CurveRange range = range_of(groups);
+    return range.length() > 0 ? std::optional(range) : std::nullopt;
+}
+
 CurvePicture RunCurves::picture(CurveMetric metric, int pixels) const
 {
     const auto index = static_cast<std::size_t>(metric);
@@ -292,19 +315,15 @@ CurvePicture RunCurves::picture(CurveMetric metric, int pixels) const
     const Held* first = nullptr;
     for (const Group& group : groups) {
         for (const Held* held : group.runs) {
-            const std::vector<double>& x = places(held->run);
-            if (x.empty())
+            if (places(held->run).empty())
                 continue;
-            picture.x.take(x.front());
-            picture.x.take(x.back());
             first = first ? first : held;
             same = same && held->run.forecasts[index] == first->run.forecasts[index];
         }
     }
     if (!first || pixels < 1)
         return {};
-    if (range_)
-        picture.x = *range_;
+    picture.x = range_ ? *range_ : range_of(groups);
     if (same)
         picture.forecast = first->run.forecasts[index];
     for (const Group& group : groups) {

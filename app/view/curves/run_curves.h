@@ -101,6 +101,9 @@ public:
     [[nodiscard]] double smoothing() const { return smoothing_; }
     [[nodiscard]] const std::optional<CurveRange>& range() const { return range_; }
 
+    // From end to end of what the runs on show have of the axis; empty where there is nothing.
+    [[nodiscard]] std::optional<CurveRange> whole() const;
+
     struct Entry {
         std::string key, name;
         std::size_t colour, runs;
@@ -134,6 +137,7 @@ private:
     [[nodiscard]] std::vector<Group> grouped_runs() const;
     [[nodiscard]] const std::vector<double>& places(const CurveRun& run) const;
     [[nodiscard]] const std::vector<float>& values(const Held& held, CurveMetric metric) const;
+    [[nodiscard]] CurveRange range_of(const std::vector<Group>& groups) const;
     void add_band(CurveLine& line, const Group& group, CurveMetric metric, const CurveRange& range, int pixels) const;
 
     std::vector<Held> runs_; // in the order in which they came

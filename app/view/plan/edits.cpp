@@ -128,6 +128,14 @@ Expected<Plan> with_hugging_face_config(const Plan& plan, const Presets& presets
     return with_other_model(plan, presets, std::move(config));
 }
 
+Plan copy_of(Plan plan, const std::string& title)
+{
+    plan.where.clear();
+    const Json name = value_at(plan.document, "name");
+    plan.document["name"] = (name.is_string() ? name.get<std::string>() : title) + ", copy";
+    return plan;
+}
+
 ModelShape with_hidden(ModelShape shape, int64_t hidden)
 {
     const bool follows = shape.heads > 0 && shape.head_dim == shape.hidden / shape.heads;

@@ -27,6 +27,9 @@ Expected<Plan> with_other_model(const Plan& plan, const Presets& presets, Json m
 // The same with the model of a Hugging Face config.json, every key of it kept.
 Expected<Plan> with_hugging_face_config(const Plan& plan, const Presets& presets, const std::filesystem::path& file);
 
+// A plan of its own, "NAME, copy"; `title`: of one without a name.
+Plan copy_of(Plan plan, const std::string& title);
+
 // A shape with another width or number of heads whose head_dim follows where it followed before.
 ModelShape with_hidden(ModelShape shape, int64_t hidden);
 ModelShape with_heads(ModelShape shape, int heads);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/user/table_runs.h"
 
-#include "core/base/input_file.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/calibration/measured_table.h"
@@ -73,27 +72,6 @@ Expected<std::vector<Json>> runs_of_table(
         return Problem{ProblemCode::bad_input, "no row that ran or crashed",
             "see presets/published/README.md for the columns", file};
     return out;
-}
-
-Expected<ImportedTable> import_table(HistoryStore& store, const std::filesystem::path& file)
-{
-    ImportedTable result;
-    FOURFOLD_TRY(const std::string text, read_input(file));
-    FOURFOLD_TRY(const std::vector<Json> runs, runs_of_table(text, file.string(), result.remarks));
-    for (const Json& run : runs) {
-        auto id = import_run(store, run);
-        if (id) {
-            ++result.added;
-        } else if (id.error().code == ProblemCode::conflict) {
-            if (same_figures(store, run))
-                ++result.known;
-            else
-                result.remarks.push_back(file.string() + ": " + other_figures(run));
-        } else {
-            return std::move(id).error(); // of the history: the rows are sound
-        }
-    }
-    return result;
 }
 
 } // namespace fourfold

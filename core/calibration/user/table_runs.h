@@ -29,11 +29,4 @@ bool same_figures(const HistoryStore& store, const Json& run);
 // What to say and do where it was not.
 std::string other_figures(const Json& run);
 
-struct ImportedTable {
-    int added = 0, known = 0; // runs; `known`: taken before
-    std::vector<std::string> remarks;
-};
-// Puts them into a history. What was taken before a bad run stays.
-Expected<ImportedTable> import_table(HistoryStore& store, const std::filesystem::path& file);
-
 } // namespace fourfold

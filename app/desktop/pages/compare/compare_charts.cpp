@@ -7,7 +7,6 @@
 #include "app/desktop/widgets/charts/step_split.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/layout_state.h"
-#include "app/models/compare/scaling.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
 
@@ -18,8 +17,6 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kScalingPoints = 7;
-constexpr std::size_t kMostScalingCurves = 6; // as many as looks that can be told apart
 const double kNone = std::numeric_limits<double>::quiet_NaN();
 
 template <typename Get>
@@ -49,6 +46,14 @@ BarSet barsOf(Part part)
     }
 }
 } // namespace
+
+CurveSeries curveOf(const view::ScalingSeries& series)
+{
+    CurveSeries curve{fromUtf8(series.name), {}, series.measured};
+    for (const auto& [gpus, tps] : series.points)
+        curve.points << QPointF(gpus, tps);
+    return curve;
+}
 
 CompareCharts::CompareCharts(const Presets& presets, QWidget* parent)
     : QWidget(parent)
@@ -148,49 +153,29 @@ void CompareCharts::startScaling()
 {
     if (m_left->current() != 2 || m_entries.empty())
         return;
-    struct Wanted {
-        QString name;
-        ResolvedPlan plan;
-    };
-    std::vector<Wanted> wanted;
-    std::vector<CurveSeries> measured;
-    QMap<QString, QList<QPointF>> published; // by the table that the rows are of
+    std::vector<view::ScalingEntry> entries;
     for (const CompareEntry& entry : m_entries) {
-        if (entry.kind == EntryKind::published && entry.plan() && entry.tps_per_gpu) {
-            published[entry.id.section(QLatin1Char(':'), 0, 0)] << QPointF(entry.plan()->gpus, *entry.tps_per_gpu);
-        } else if (entry.plan() && wanted.size() < kMostScalingCurves) {
-            wanted.push_back({entry.name, *entry.plan()});
-            if (entry.tps_per_gpu)
-                measured.push_back(
-                    {tr("%1, measured").arg(entry.name), {QPointF(entry.plan()->gpus, *entry.tps_per_gpu)}, true});
-        }
+        if (entry.plan())
+            entries.push_back({entry.name.toStdString(), *entry.plan(), entry.tps_per_gpu,
+                entry.kind == EntryKind::published ? entry.id.section(QLatin1Char(':'), 0, 0).toStdString()
+                                                   : std::string()});
     }
-    for (auto table = published.begin(); table != published.end(); ++table) {
-        std::sort(table->begin(), table->end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); });
-        measured.push_back({tr("%1, published").arg(table.key()), *table, true});
-    }
-    measured.insert(measured.end(), m_published.begin(), m_published.end());
     // The old thread is asked to stop and joined by the assignment; it looks at its token between two predictions.
-    m_scalingThread = std::jthread([this, serial = m_serial, wanted = std::move(wanted),
-                                       measured = std::move(measured)](const std::stop_token& stop) mutable {
-        std::vector<CurveSeries> curves;
-        for (const Wanted& plan : wanted) {
-            CurveSeries curve{plan.name, {}, false};
-            for (const ScalingPoint& point : scalingOf(plan.plan, m_presets, kScalingPoints, stop))
-                curve.points << QPointF(point.gpus, point.tps_per_gpu);
-            if (!curve.points.isEmpty())
-                curves.push_back(std::move(curve));
-        }
-        if (stop.stop_requested())
-            return;
-        curves.insert(curves.end(), measured.begin(), measured.end());
-        QMetaObject::invokeMethod(this, [this, serial, curves = std::move(curves)]() mutable {
-            if (serial != m_serial)
+    m_scalingThread = std::jthread(
+        [this, serial = m_serial, entries = std::move(entries), published = m_published](const std::stop_token& stop) {
+            std::vector<CurveSeries> curves;
+            for (const view::ScalingSeries& series : view::scaling_series(entries, m_presets, predict, stop))
+                curves.push_back(curveOf(series));
+            if (stop.stop_requested())
                 return;
-            m_scaling->showCurves(std::move(curves), tr("GPUs"), tr("tokens/s per GPU"));
-            emit scalingReady();
+            curves.insert(curves.end(), published.begin(), published.end());
+            QMetaObject::invokeMethod(this, [this, serial, curves = std::move(curves)]() mutable {
+                if (serial != m_serial)
+                    return;
+                m_scaling->showCurves(std::move(curves), tr("GPUs"), tr("tokens/s per GPU"));
+                emit scalingReady();
+            });
         });
-    });
 }
 
 } // namespace fourfold::ui

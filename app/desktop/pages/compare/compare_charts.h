@@ -4,6 +4,7 @@
 
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/models/compare/compare_entry.h"
+#include "app/view/compare/scaling.h"
 #include "core/plan/presets.h"
 
 #include <QWidget>
@@ -14,6 +15,8 @@
 namespace fourfold::ui {
 
 class CardStack;
+
+CurveSeries curveOf(const view::ScalingSeries& series);
 
 class CompareCharts : public QWidget {
     Q_OBJECT

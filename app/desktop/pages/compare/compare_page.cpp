@@ -15,8 +15,8 @@
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/models/compare/compare_origin.h"
-#include "app/models/compare/published.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "core/calibration/score_card.h"
@@ -288,7 +288,7 @@ bool ComparePage::addRun(const QString& id)
 
 bool ComparePage::addTable(const std::filesystem::path& csv)
 {
-    const Expected<MeasuredTable> table = readTable(csv, m_plans.presets());
+    const Expected<MeasuredTable> table = view::read_table(csv, m_plans.presets());
     if (!succeeded(this, tr("The table cannot be compared"), table))
         return false;
     if (!table->problems.empty())

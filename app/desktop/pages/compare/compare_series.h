@@ -2,7 +2,7 @@
 // Published tables as series of the scaling chart: which are there, and how the next session has them again.
 #pragma once
 
-#include "app/desktop/widgets/charts/comparison_chart.h"
+#include "app/desktop/pages/compare/compare_charts.h"
 #include "app/models/compare/compare_entry.h"
 
 #include <QStringList>

@@ -129,7 +129,7 @@ void SweepView::chooseTable(int index)
 
 bool SweepView::useTable(const std::filesystem::path& csv)
 {
-    Expected<MeasuredTable> table = readTable(csv, m_plans.presets());
+    Expected<MeasuredTable> table = view::read_table(csv, m_plans.presets());
     if (!succeeded(this, tr("The table cannot be shown"), table))
         return false;
     if (const int known = m_table->findData(exactText(csv.string())); known >= 0) {
@@ -154,13 +154,13 @@ void SweepView::setShow(HeatShow show)
 // The open plan first where the table measured it, else the job with the most rows.
 void SweepView::fillJobs()
 {
-    m_jobs = m_tableRead ? jobsOf(*m_tableRead) : std::vector<TableJob>();
-    std::erase_if(m_jobs, [](const TableJob& job) { return job.rows < kFewestJobs; });
+    m_jobs = m_tableRead ? view::jobs_of(*m_tableRead) : std::vector<view::TableJob>();
+    std::erase_if(m_jobs, [](const view::TableJob& job) { return job.rows < kFewestJobs; });
     const QSignalBlocker blocker(m_job);
     m_job->clear();
     m_job->addItem(tr("The open plan"));
-    for (const TableJob& job : m_jobs)
-        m_job->addItem(tr("%1 (%2)").arg(job.name, counted(job.rows, tr("row"))));
+    for (const view::TableJob& job : m_jobs)
+        m_job->addItem(tr("%1 (%2)").arg(fromUtf8(job.name), counted(job.rows, tr("row"))));
     const std::optional<ResolvedPlan>& plan = m_plans.current().resolved();
     const bool measuredPlan = m_tableRead && plan && MeasuredGrid(*m_tableRead, *plan).size() > 0;
     m_job->setCurrentIndex(m_tableRead && !measuredPlan && !m_jobs.empty() ? 1 : 0);

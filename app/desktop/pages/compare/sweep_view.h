@@ -2,10 +2,10 @@
 // Layouts x numbers of GPUs of one job as a heat map: predicted, as a published table measured them, or the error.
 #pragma once
 
-#include "app/models/compare/published.h"
 #include "app/models/plan/plan_tabs.h"
 #include "app/models/search/heat_grid.h"
 #include "app/models/shared/background.h"
+#include "app/view/compare/published.h"
 
 #include <QWidget>
 
@@ -52,7 +52,7 @@ private:
 
     PlanTabs& m_plans;
     std::optional<MeasuredTable> m_tableRead;
-    std::vector<TableJob> m_jobs;
+    std::vector<view::TableJob> m_jobs;
     ResolvedPlan m_base; // of the grid on show
     LayoutGrid m_grid;
     std::shared_ptr<const MeasuredGrid> m_measured; // null: nothing was measured

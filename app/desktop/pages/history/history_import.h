@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/models/shared/background.h"
-#include "core/calibration/user/table_runs.h"
+#include "app/view/history/run_import.h"
 
 #include <QObject>
 
@@ -33,7 +33,8 @@ signals:
 
 private:
     void ask(); // for a file
-    bool tell(const Expected<ImportedTable>& done);
+    // False: nothing was taken, or not all of it, and said so.
+    bool tell(const QString& failure, const view::RunImport& done);
 
     std::filesystem::path m_history;
     QWidget& m_page;

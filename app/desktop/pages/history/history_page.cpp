@@ -408,10 +408,10 @@ void HistoryPage::deleteChosen()
 
 void HistoryPage::recalibrate()
 {
-    std::vector<RecalibrateDialog::Run> runs;
+    std::vector<RunSummary> runs;
     for (const QString& id : chosen()) {
         if (const RunSummary* run = m_model.find(id))
-            runs.push_back({id, fromUtf8(run->stack), fromUtf8(run->name)});
+            runs.push_back(*run);
     }
     if (runs.empty())
         return;

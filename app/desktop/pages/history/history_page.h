@@ -7,7 +7,6 @@
 #include "app/models/history/history_model.h"
 #include "app/models/shared/background.h"
 #include "app/view/history/history_edits.h"
-#include "core/calibration/user/table_runs.h"
 #include "core/plan/presets.h"
 #include "core/report/table/table.h"
 

@@ -12,7 +12,6 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMap>
 #include <QPushButton>
 
 #include <algorithm>
@@ -20,7 +19,6 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kShortId = 12;
 constexpr int kWidestName = 280; // at 100 % zoom
 
 QLabel* makeHeading(const QString& text)
@@ -32,10 +30,18 @@ QLabel* makeHeading(const QString& text)
 } // namespace
 
 RecalibrateDialog::RecalibrateDialog(
-    const Presets& presets, const std::filesystem::path& history, const std::vector<Run>& runs, QWidget* parent)
+    const Presets& presets, const std::filesystem::path& history, const std::vector<RunSummary>& runs, QWidget* parent)
     : QDialog(parent)
-    , m_runs(runs)
-    , m_recalibration(presets, history)
+    , m_recalibration(presets, history, runs,
+          [this] {
+              QMetaObject::invokeMethod(
+                  this,
+                  [this] {
+                      if (m_recalibration.deliver())
+                          showState();
+                  },
+                  Qt::QueuedConnection);
+          })
     , m_stack(new QComboBox)
     , m_summary(named(makeWords("normal"), "recalibrateSummary"))
     , m_runTable(new DataTable)
@@ -45,11 +51,8 @@ RecalibrateDialog::RecalibrateDialog(
     setObjectName(QStringLiteral("recalibrate"));
     setWindowTitle(tr("Recalibrate from %1").arg(counted(double(runs.size()), tr("run"))));
     resizeDialog(this, 900, 620);
-    QMap<QString, int> stacks;
-    for (const Run& run : runs)
-        ++stacks[run.stack];
-    for (auto stack = stacks.begin(); stack != stacks.end(); ++stack)
-        m_stack->addItem(tr("%1 (%2)").arg(stack.key(), counted(stack.value(), tr("run"))), stack.key());
+    for (const auto& [stack, count] : m_recalibration.stacks())
+        m_stack->addItem(tr("%1 (%2)").arg(fromUtf8(stack), counted(count, tr("run"))), exactText(stack));
     named(m_stack, "recalibrateStack", tr("Stack"));
     named(m_id, "recalibrateId", tr("Id of the new preset"));
     m_runTable->present(m_runRows, "", tr("Runs before and after"));
@@ -66,67 +69,34 @@ RecalibrateDialog::RecalibrateDialog(
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(buttons, &QDialogButtonBox::accepted, this, &RecalibrateDialog::save);
     connect(m_stack, &QComboBox::currentIndexChanged, this, &RecalibrateDialog::start);
-    connect(&m_recalibration, &Recalibration::ready, this, &RecalibrateDialog::showResult);
-    connect(&m_recalibration, &Recalibration::failed, this, &RecalibrateDialog::showFailure);
     start();
 }
 
 void RecalibrateDialog::start()
 {
-    const QString stack = m_stack->currentData().toString();
-    QStringList ids;
-    for (const Run& run : m_runs) {
-        if (run.stack == stack)
-            ids << run.id;
-    }
-    m_summary->setText(tr("Fitting the constants of %1 to the runs\u2026").arg(stack));
-    m_save->setEnabled(false);
-    m_id->setEnabled(false);
-    m_recalibration.start(stack.toStdString(), ids);
-    m_runRows.show(m_recalibration.runsTable());
-    m_constantRows.show(m_recalibration.constantsTable());
+    m_recalibration.start(m_stack->currentData().toString().toStdString());
+    showState();
 }
 
-void RecalibrateDialog::showResult()
+void RecalibrateDialog::showState()
 {
-    QString text = m_recalibration.summary();
-    const std::vector<std::string>& skipped = m_recalibration.result()->skipped;
-    if (!skipped.empty())
-        text += tr("\n%1 left out; the first: %2")
-                    .arg(counted(double(skipped.size()), tr("run")), fromUtf8(skipped.front()));
-    m_summary->setText(text);
-    m_runRows.show(namedRuns());
-    m_constantRows.show(m_recalibration.constantsTable());
+    m_summary->setText(fromUtf8(m_recalibration.summary()));
+    m_runRows.show(m_recalibration.runs_table());
+    m_constantRows.show(m_recalibration.constants_table());
+    const bool fitted = m_recalibration.has_result();
+    m_id->setEnabled(fitted);
+    m_save->setEnabled(fitted);
+    if (!fitted)
+        return;
     for (DataTable* table : {m_runTable, m_constantTable})
         table->resizeColumnsToContents();
     m_runTable->setColumnWidth(0, std::min(m_runTable->columnWidth(0), px(kWidestName)));
-    m_id->setText(m_recalibration.defaultId());
-    m_id->setEnabled(true);
-    m_save->setEnabled(true);
-}
-
-// The fit knows runs by their ids; people know them by their names.
-Table RecalibrateDialog::namedRuns() const
-{
-    Table table = m_recalibration.runsTable();
-    for (std::vector<Cell>& row : table.rows) {
-        const auto* label = std::get_if<std::string>(&row.front());
-        const auto run = std::find_if(m_runs.begin(), m_runs.end(),
-            [&](const Run& known) { return label && fromUtf8(*label).endsWith(known.id); });
-        if (run != m_runs.end() && !run->name.isEmpty())
-            row.front() = tr("%1, %2").arg(run->name, run->id.left(kShortId)).toStdString();
-    }
-    return table;
-}
-
-void RecalibrateDialog::showFailure(const Problem& problem)
-{
-    m_summary->setText(tr("This cannot be fitted: %1").arg(fromUtf8(problem.line())));
+    m_id->setText(fromUtf8(m_recalibration.default_id()));
 }
 
 void RecalibrateDialog::save()
 {
-    const Expected<std::filesystem::path> file = m_recalibration.save(m_id->text().trimmed());
+    const Expected<std::filesystem::path> file = m_recalibration.save(m_id->text().trimmed().toStdString());
     if (!succeeded(this, tr("The preset was not saved"), file))
         return;
     emit saved(m_id->text().trimmed(), fromUtf8(file->string()));

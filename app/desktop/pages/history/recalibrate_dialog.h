@@ -3,8 +3,8 @@
 // wanted, a preset of the user's own.
 #pragma once
 
-#include "app/models/history/recalibration.h"
 #include "app/models/shared/table_model.h"
+#include "app/view/history/recalibration.h"
 
 #include <QDialog>
 
@@ -20,26 +20,20 @@ class DataTable;
 class RecalibrateDialog : public QDialog {
     Q_OBJECT
 public:
-    struct Run {
-        QString id, stack, name;
-    };
     // `presets` outlives the dialog.
-    RecalibrateDialog(
-        const Presets& presets, const std::filesystem::path& history, const std::vector<Run>& runs, QWidget* parent);
-    [[nodiscard]] Recalibration& recalibration() { return m_recalibration; }
+    RecalibrateDialog(const Presets& presets, const std::filesystem::path& history, const std::vector<RunSummary>& runs,
+        QWidget* parent);
+    [[nodiscard]] const view::Recalibration& recalibration() const { return m_recalibration; }
 
 signals:
     void saved(const QString& stack, const QString& file); // id of the new preset
 
 private:
     void start();
-    void showResult();
-    void showFailure(const Problem& problem);
-    [[nodiscard]] Table namedRuns() const;
+    void showState();
     void save();
 
-    std::vector<Run> m_runs;
-    Recalibration m_recalibration;
+    view::Recalibration m_recalibration;
     TableModel m_runRows, m_constantRows;
     QComboBox* m_stack;
     QLabel* m_summary;

@@ -6,7 +6,6 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/models/shared/text.h"
-#include "app/view/history/history_access.h"
 
 #include <QComboBox>
 #include <QGridLayout>
@@ -17,13 +16,10 @@
 #include <QSignalBlocker>
 #include <QSlider>
 
-#include <algorithm>
-
 namespace fourfold::ui {
 
 namespace {
 constexpr int kSmoothest = 99; // hundredths
-constexpr std::ptrdiff_t kMostRuns = 100; // more are one grey field, and seconds to read
 constexpr int kChartsInARow = 3, kSliderWidth = 120, kListWidth = 150;
 
 QIcon swatch(const QColor& colour)
@@ -45,7 +41,6 @@ void choose(QComboBox& box, const QVariant& kept)
 
 RunCurvesView::RunCurvesView(std::filesystem::path history, QWidget* parent)
     : QWidget(parent)
-    , m_history(std::move(history))
     , m_chosen(view::kCurveMetrics, false)
     , m_grid(new QGridLayout)
     , m_list(named(new QListWidget, "curveRuns", tr("Runs on show")))
@@ -55,6 +50,12 @@ RunCurvesView::RunCurvesView(std::filesystem::path history, QWidget* parent)
     , m_weight(new QLabel)
     , m_whole(makeButton(tr("Whole axis"), "small", "curveWhole", tr("Show all of the axis again (Esc)")))
     , m_which(makeButton(tr("Charts"), "small", "curveCharts"))
+    , m_runs(std::move(history),
+          [this] {
+              QMetaObject::invokeMethod(
+                  this, [this] { take(); }, Qt::QueuedConnection);
+          })
+    , m_curves(m_runs.curves())
 {
     for (std::size_t i = 0; i < view::kCurveMetrics; ++i) {
         const auto metric = static_cast<view::CurveMetric>(i);
@@ -187,56 +188,34 @@ void RunCurvesView::fillList()
 
 void RunCurvesView::show(const std::vector<RunSummary>& runs)
 {
-    const std::vector<RunSummary> wanted(runs.begin(), runs.begin() + std::min(kMostRuns, std::ssize(runs)));
-    const auto isSame = [](const RunSummary& a, const RunSummary& b) { return a.id == b.id && a.steps == b.steps; };
-    if (std::ranges::equal(wanted, m_wanted, isSame))
+    if (!m_runs.choose(runs))
         return;
-    if (isVisible() && std::ssize(runs) > kMostRuns)
-        emit message(tr("The first %1 of %2 selected runs are drawn").arg(kMostRuns).arg(runs.size()));
-    m_wanted = wanted;
-    m_read.clear();
-    std::vector<std::string> ids;
-    for (const RunSummary& run : m_wanted)
-        ids.push_back(run.id);
-    m_curves.keep(ids);
+    if (isVisible() && runs.size() > view::CurveRuns::kMost)
+        emit message(tr("The first %1 of %2 selected runs are drawn").arg(view::CurveRuns::kMost).arg(runs.size()));
     fillList();
     refresh();
-    readNext();
+    if (isVisible())
+        m_runs.read();
 }
 
-void RunCurvesView::readNext()
+void RunCurvesView::take()
 {
-    if (!isVisible() || m_reader.isRunning())
+    std::string problem;
+    if (!m_runs.deliver(problem))
         return;
-    const auto next = std::ranges::find_if(m_wanted, [this](const RunSummary& run) {
-        const std::optional<std::size_t> steps = m_curves.steps_of(run.id);
-        return !m_read.contains(run.id) && (!steps || *steps < static_cast<std::size_t>(std::max(0, run.steps)));
-    });
-    if (next == m_wanted.end())
-        return;
-    m_reader.start([this, id = next->id, file = m_history](const std::stop_token&) -> Background::Done {
-        const Expected<RunDetail> stored = view::stored_run(file, id);
-        auto read = std::make_shared<Expected<view::CurveRun>>(
-            stored ? Expected<view::CurveRun>(view::curve_run(*stored)) : Expected<view::CurveRun>(stored.error()));
-        return [this, id, read] {
-            m_read.insert(id);
-            const bool isWanted = std::ranges::any_of(m_wanted, [&id](const RunSummary& run) { return run.id == id; });
-            if (!*read)
-                emit message(fromUtf8(read->error().line()));
-            else if (isWanted)
-                m_curves.add(*std::move(*read));
-            fillList();
-            refresh();
-            readNext();
-        };
-    });
+    if (!problem.empty())
+        emit message(fromUtf8(problem));
+    fillList();
+    refresh();
+    if (isVisible())
+        m_runs.read();
 }
 
 void RunCurvesView::takeEvents(const std::string& run, const std::vector<Json>& events)
 {
     bool news = false;
     for (const Json& event : events)
-        news = m_curves.append(run, event) || news;
+        news = m_runs.append(run, event) || news;
     if (news && isVisible())
         refresh();
 }
@@ -246,7 +225,7 @@ void RunCurvesView::showEvent(QShowEvent* event)
     QWidget::showEvent(event);
     fillList(); // in the colours of the theme as it is
     refresh();
-    readNext();
+    m_runs.read();
 }
 
 QVariantMap RunCurvesView::state() const

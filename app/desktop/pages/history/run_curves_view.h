@@ -3,14 +3,12 @@
 // by colour.
 #pragma once
 
-#include "app/models/shared/background.h"
-#include "app/view/curves/run_curves.h"
+#include "app/view/curves/curve_runs.h"
 
 #include <QVariantMap>
 #include <QWidget>
 
 #include <filesystem>
-#include <set>
 
 class QComboBox;
 class QGridLayout;
@@ -33,7 +31,7 @@ public:
     using QWidget::show;
     // Of a run that goes on.
     void takeEvents(const std::string& run, const std::vector<Json>& events);
-    [[nodiscard]] const view::RunCurves& curves() const { return m_curves; }
+    [[nodiscard]] const view::RunCurves& curves() const { return m_runs.curves(); }
     [[nodiscard]] CurvesChart& chart(view::CurveMetric metric) const;
     // For the session: axis, groups, smoothing, charts.
     [[nodiscard]] QVariantMap state() const;
@@ -47,16 +45,12 @@ protected:
 
 private:
     QWidget* makeControls();
-    void readNext();
+    void take(); // a run that was read
     void refresh(); // the curves have changed
     void fillList();
     void placeCharts();
     void setRange(const std::optional<view::CurveRange>& range);
 
-    std::filesystem::path m_history;
-    view::RunCurves m_curves;
-    std::vector<RunSummary> m_wanted;
-    std::set<std::string> m_read; // since show(), whatever came of it
     std::vector<CurvesChart*> m_charts; // by metric
     std::vector<bool> m_chosen; // likewise
     QGridLayout* m_grid;
@@ -65,7 +59,8 @@ private:
     QSlider* m_smoothing;
     QLabel* m_weight;
     QPushButton *m_whole, *m_which;
-    Background m_reader;
+    view::CurveRuns m_runs;
+    view::RunCurves& m_curves; // of m_runs
 };
 
 } // namespace fourfold::ui

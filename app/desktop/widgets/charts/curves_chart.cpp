@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/models/shared/text.h"
+#include "app/view/curves/curve_words.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -18,13 +19,6 @@ constexpr int kPlacesHeight = 18, kRightRoom = 6; // lengths at 100 % zoom
 constexpr qsizetype kDenseCurve = 300; // points of a line whose smooth edges nobody sees
 constexpr int kRawAlpha = 60, kBandAlpha = 50, kForecastAlpha = 26, kQuietAlpha = 70;
 constexpr std::size_t kMostRead = 9; // lines of a reading
-
-// The point at or before `x`; null when there is none.
-const view::CurvePoint* curvePointAt(const std::vector<view::CurvePoint>& points, double x)
-{
-    const auto after = std::ranges::upper_bound(points, x, {}, &view::CurvePoint::first);
-    return after == points.begin() ? nullptr : &*(after - 1);
-}
 
 QPolygonF polygonOf(const std::vector<view::CurvePoint>& points, const Plot& plot)
 {
@@ -136,17 +130,16 @@ QStringList CurvesChart::readingAt(const std::optional<double>& x) const
     };
     std::vector<Value> values;
     for (const view::CurveLine& line : picture().lines) {
-        const view::CurvePoint* point = x ? curvePointAt(line.points, *x) : nullptr;
-        if (!point)
+        const std::optional<view::CurveReading> reading = x ? view::reading_at(line, x) : std::nullopt;
+        if (!reading)
             continue;
-        QString text = QStringLiteral("%1 %2").arg(significant(point->second), fromUtf8(line.name));
-        if (!line.low.empty()) {
+        QString text = QStringLiteral("%1 %2").arg(significant(reading->value), fromUtf8(line.name));
+        if (reading->between) {
             text += tr(" (%1 to %2, %3 runs)")
-                        .arg(significant(curvePointAt(line.low, *x)->second),
-                            significant(curvePointAt(line.high, *x)->second))
+                        .arg(significant(reading->between->low), significant(reading->between->high))
                         .arg(line.runs);
         }
-        values.push_back({text, point->second});
+        values.push_back({text, reading->value});
     }
     if (values.empty())
         return {};
@@ -197,13 +190,9 @@ void CurvesChart::paintForecast(QPainter& painter, const Plot& plot, const Theme
     }
     painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
     painter.drawLine(plot.at(plot.x.low, forecast->value), plot.at(plot.x.high, forecast->value));
-    const QString name = forecast->interval
-        ? tr("predicted %1, 90 %: %2 to %3")
-              .arg(significant(forecast->value), significant(forecast->interval->low),
-                  significant(forecast->interval->high))
-        : tr("predicted %1").arg(significant(forecast->value));
     painter.setPen(theme.muted);
-    painter.drawText(plot.area.adjusted(0, 0, -px(4), 0), Qt::AlignRight | Qt::AlignTop, name);
+    painter.drawText(
+        plot.area.adjusted(0, 0, -px(4), 0), Qt::AlignRight | Qt::AlignTop, fromUtf8(view::text_of(*forecast)));
 }
 
 void CurvesChart::paintLines(QPainter& painter, const Plot& plot, const Theme& theme) const
@@ -292,9 +281,9 @@ void CurvesChart::paintCursor(QPainter& painter, const Plot& plot, const Theme& 
     painter.drawLine(plot.at(*m_cursor, plot.y.low), plot.at(*m_cursor, plot.y.high));
     painter.setRenderHint(QPainter::Antialiasing);
     for (const view::CurveLine& line : picture().lines) {
-        if (const view::CurvePoint* point = curvePointAt(line.points, *m_cursor)) {
+        if (const std::optional<view::CurveReading> reading = view::reading_at(line, *m_cursor)) {
             painter.setBrush(curveColour(theme, line.colour));
-            painter.drawEllipse(plot.at(point->first, point->second), px(3), px(3));
+            painter.drawEllipse(plot.at(reading->x, reading->value), px(3), px(3));
         }
     }
     painter.setRenderHint(QPainter::Antialiasing, false);
@@ -382,21 +371,7 @@ void CurvesChart::changeEvent(QEvent* event)
 
 Table CurvesChart::table() const
 {
-    Table table;
-    table.columns = {{"run", tr("Run").toStdString()},
-        {to_text(m_curves.axis()), tr(view::title_of(m_curves.axis())).toStdString(), -5},
-        {to_text(m_metric), tr(view::title_of(m_metric)).toStdString(), -5}, {"least", tr("Least").toStdString(), -5},
-        {"most", tr("Most").toStdString(), -5}};
-    for (const view::CurveLine& line : picture().lines) {
-        for (std::size_t i = 0; i < line.points.size(); ++i) {
-            const auto end = [i](const std::vector<view::CurvePoint>& points) {
-                return points.empty() ? Cell() : Cell(points[i].second);
-            };
-            table.rows.push_back(
-                {line.name, line.points[i].first, line.points[i].second, end(line.low), end(line.high)});
-        }
-    }
-    return table;
+    return view::curve_table(picture(), m_curves.axis(), m_metric);
 }
 
 } // namespace fourfold::ui

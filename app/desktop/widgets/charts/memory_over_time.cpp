@@ -4,6 +4,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/charts/memory_kinds.h"
 #include "app/models/shared/text.h"
+#include "app/view/prediction/memory_columns.h"
 #include "core/report/views/plan_tables.h"
 
 #include <QKeyEvent>
@@ -47,28 +48,8 @@ void MemoryOverTime::setCursor(std::optional<double> seconds)
 
 Plot MemoryOverTime::plotIn(const QRect& area) const
 {
-    const double tallest = std::max(m_curve.peak_gib + m_curve.beyond_gib, 1e-6);
-    const double top = (m_usable > 0 && tallest * 5 >= m_usable ? std::max(tallest, m_usable) : tallest) * 1.08;
+    const double top = view::memory_top(m_curve, m_usable);
     return {QRectF(area.adjusted(axisRoom(top), px(26), -px(4), -px(18))), {0, m_length}, {0, top}};
-}
-
-std::vector<std::array<double, 5>> MemoryOverTime::columns(int width) const
-{
-    std::vector<std::array<double, 5>> columns(static_cast<std::size_t>(std::max(1, width)));
-    std::vector<double> totals(columns.size(), -1);
-    const double perSecond = double(columns.size()) / m_length;
-    for (const MemoryPoint& point : m_curve.points) {
-        const auto first = static_cast<std::size_t>(std::max(0.0, point.start_s * perSecond));
-        const auto last
-            = std::min(columns.size() - 1, static_cast<std::size_t>(std::max(0.0, point.end_s * perSecond)));
-        for (std::size_t x = first; x <= last; ++x) {
-            if (point.total() > totals[x]) {
-                totals[x] = point.total();
-                columns[x] = point.gib;
-            }
-        }
-    }
-    return columns;
 }
 
 void MemoryOverTime::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -97,7 +78,7 @@ void MemoryOverTime::paintLegend(QPainter& painter, const QRect& area, const The
 void MemoryOverTime::paintStack(QPainter& painter, const Plot& plot, const Theme& theme) const
 {
     const int width = static_cast<int>(plot.area.width());
-    const std::vector<std::array<double, 5>> stack = columns(width);
+    const std::vector<KindBytes> stack = view::memory_columns(m_curve, m_length, width);
     std::vector<double> level(stack.size(), 0);
     painter.setPen(Qt::NoPen);
     for (std::size_t layer = 0; layer < std::size(kMemoryKinds); ++layer) {
@@ -131,22 +112,15 @@ void MemoryOverTime::paintLines(QPainter& painter, const Plot& plot, const Theme
     };
     if (m_usable > 0 && m_usable <= plot.y.high)
         line(m_usable, QPen(theme.bad, 2, Qt::DashLine), tr("%1 GiB usable").arg(gib(m_usable)));
-    if (m_curve.beyond_gib > 0.005 * m_curve.peak_gib) {
+    if (view::shows_beyond(m_curve)) {
         line(m_curve.peak_gib + m_curve.beyond_gib, QPen(theme.muted, 1, Qt::DashLine),
             tr("%1 GiB with fragmentation, the stack's figure").arg(gib(m_curve.peak_gib + m_curve.beyond_gib)));
     }
 }
 
-const MemoryPoint* MemoryOverTime::pointAt(double seconds) const
-{
-    const auto after = std::upper_bound(m_curve.points.begin(), m_curve.points.end(), seconds,
-        [](double time, const MemoryPoint& point) { return time < point.start_s; });
-    return after == m_curve.points.begin() ? nullptr : &*(after - 1);
-}
-
 void MemoryOverTime::paintCursor(QPainter& painter, const Plot& plot, const Theme& theme) const
 {
-    const MemoryPoint* point = m_cursor ? pointAt(*m_cursor) : nullptr;
+    const MemoryPoint* point = m_cursor ? view::memory_point_at(m_curve, *m_cursor) : nullptr;
     if (!point)
         return;
     const double x = plot.xAt(*m_cursor);
@@ -201,12 +175,7 @@ void MemoryOverTime::keyPressEvent(QKeyEvent* event)
 // From one action to the next.
 void MemoryOverTime::stepCursor(int step)
 {
-    const MemoryPoint* point = pointAt(m_cursor.value_or(step > 0 ? 0 : m_length));
-    if (!point)
-        return;
-    const auto last = static_cast<std::ptrdiff_t>(m_curve.points.size()) - 1;
-    const auto index = point - m_curve.points.data() + (m_cursor ? step : 0);
-    setCursor(m_curve.points[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(index, 0, last))].start_s);
+    setCursor(view::next_memory_action(m_curve, m_cursor.value_or(step > 0 ? 0 : m_length), m_cursor ? step : 0));
 }
 
 } // namespace fourfold::ui

@@ -36,14 +36,11 @@ protected:
 
 private:
     [[nodiscard]] Plot plotIn(const QRect& area) const;
-    // Largest bytes of each kind in each pixel column: a peak of one micro-batch is never lost between two pixels.
-    [[nodiscard]] std::vector<std::array<double, 5>> columns(int width) const;
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
     void paintStack(QPainter& painter, const Plot& plot, const Theme& theme) const;
     void paintLines(QPainter& painter, const Plot& plot, const Theme& theme) const;
     void paintCursor(QPainter& painter, const Plot& plot, const Theme& theme) const;
     void stepCursor(int step);
-    [[nodiscard]] const MemoryPoint* pointAt(double seconds) const;
 
     MemoryCurve m_curve;
     double m_usable = 0, m_length = 0;

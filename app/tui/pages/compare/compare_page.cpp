@@ -28,6 +28,7 @@ ComparePage::ComparePage(Desk& desk)
     : Page(desk)
     , table_view_({}, 2)
     , sweep_(desk)
+    , scaling_(desk)
 {
 }
 
@@ -58,14 +59,25 @@ void ComparePage::add(const RunDetail& run)
         "run:" + run.summary.id, measured_step(run.other_events)});
 }
 
+std::vector<ComparePage::Entry> ComparePage::all() const
+{
+    std::vector<Entry> all;
+    if (desk_.plan().prediction())
+        all.push_back({"this plan", "plan", desk_.plan().prediction(), {}});
+    for (int i = 0; i < desk_.plans().count(); ++i) {
+        const view::PlanEditor& plan = desk_.plans().at(i);
+        if (i != desk_.plans().current_index() && plan.prediction())
+            all.push_back({std::to_string(i + 1) + " " + plan.state().title(), "plan", plan.prediction(), {}});
+    }
+    all.insert(all.end(), entries_.begin(), entries_.end());
+    return all;
+}
+
 Table ComparePage::table() const
 {
     Table table;
     table.columns = view::comparison_columns();
-    const std::shared_ptr<const Prediction>& now = desk_.plan().prediction();
-    if (now)
-        table.rows.push_back(view::comparison_row("this plan", "plan", *now, nullptr));
-    for (const Entry& entry : entries_)
+    for (const Entry& entry : all())
         table.rows.push_back(view::comparison_row(
             entry.name, entry.kind, *entry.prediction, entry.measured ? &*entry.measured : nullptr));
     return table;
@@ -73,22 +85,31 @@ Table ComparePage::table() const
 
 std::vector<NamedTimeline> ComparePage::timelines() const
 {
-    std::vector<NamedTimeline> all;
-    if (desk_.plan().prediction())
-        all.push_back({"this plan", &desk_.plan().prediction()->timeline});
-    for (const Entry& entry : entries_)
-        all.push_back({entry.name, &entry.prediction->timeline});
+    std::vector<NamedTimeline> timelines;
+    for (const Entry& entry : all())
+        timelines.push_back({entry.name, &entry.prediction->timeline}); // kept by whoever the entry was made of
     for (const Entry& entry : entries_) {
         if (entry.trace)
-            all.push_back({entry.name + ", measured", &*entry.trace});
+            timelines.push_back({entry.name + ", measured", &*entry.trace});
     }
-    return all;
+    return timelines;
 }
 
 void ComparePage::tick()
 {
     if (desk_.page() == PageId::compare && shown_ == Shown::sweep)
         sweep_.tick();
+    if (desk_.page() == PageId::compare && shown_ == Shown::scaling)
+        scaling_.tick(compared());
+}
+
+std::vector<ScalingChart::Compared> ComparePage::compared() const
+{
+    std::vector<ScalingChart::Compared> compared;
+    for (const Entry& entry : all())
+        compared.push_back({entry.name, entry.prediction,
+            entry.measured ? entry.measured->measured_tps_per_gpu : std::nullopt, entry.table});
+    return compared;
 }
 
 std::string ComparePage::hints() const
@@ -98,16 +119,22 @@ std::string ComparePage::hints() const
         return "v table  [ ] other timeline  + - zoom  h l pan  0 all  f reference";
     case Shown::sweep:
         return "m table  Enter to plan  h l GPUs  b figure  t measured table  e export";
+    case Shown::scaling:
+        return "s table  t measured table  x remove  e export";
     case Shown::table:
         break;
     }
-    return "a add  x remove  f reference  d differences  v timelines  m sweep  e export";
+    return "a add  f reference  v timelines  m sweep  s scaling  x remove  d differences  e export";
 }
 
 void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
     if (shown_ == Shown::sweep) {
         sweep_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2});
+        return;
+    }
+    if (shown_ == Shown::scaling) {
+        scaling_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2}, look);
         return;
     }
     const Table entries = table();
@@ -146,10 +173,8 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
         return;
     int row = place.row + place.rows - bars;
     canvas.text(row++, place.column + 1, "Tokens/s per GPU, predicted", kBold);
-    const auto speed = [&](std::size_t i) {
-        return i == 0 && desk_.plan().prediction() ? desk_.plan().prediction()->tps_per_gpu.value_or(0)
-                                                   : entries_[i - 1].prediction->tps_per_gpu.value_or(0);
-    };
+    const std::vector<Entry> compared = all();
+    const auto speed = [&](std::size_t i) { return compared[i].prediction->tps_per_gpu.value_or(0); };
     double most = 0;
     for (std::size_t i = 0; i < entries.rows.size(); ++i)
         most = std::max(most, speed(i));
@@ -165,6 +190,8 @@ std::vector<std::string> ComparePage::lines()
 {
     if (shown_ == Shown::sweep)
         return sweep_.lines();
+    if (shown_ == Shown::scaling)
+        return scaling_.lines();
     std::vector<std::string> lines;
     const Table entries = table();
     if (entries.rows.empty())
@@ -189,19 +216,20 @@ bool ComparePage::key(const Key& key)
         shown_ = shown_ == Shown::timelines ? Shown::table : Shown::timelines;
     } else if (key.is('m')) {
         shown_ = shown_ == Shown::sweep ? Shown::table : Shown::sweep;
+    } else if (key.is('s')) {
+        shown_ = shown_ == Shown::scaling ? Shown::table : Shown::scaling;
     } else if (shown_ == Shown::sweep && sweep_.key(key)) {
+        return true;
+    } else if (shown_ == Shown::scaling && scaling_.key(key)) {
         return true;
     } else if (shown_ == Shown::timelines && timelines_.key(key, timelines().size())) {
         return true;
     } else if (key.is('a')) {
         ask_to_add();
     } else if (key.is('x') || key.code == Key::erase) {
-        pick_entry("Remove", false, [this](std::size_t i) {
-            entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i - 1));
-            reference_ = 0;
-        });
+        ask_to_remove();
     } else if (key.is('f')) {
-        pick_entry("Compare with", true, [this](std::size_t i) { reference_ = i; });
+        ask_reference();
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
     } else if (key.is('e')) {
@@ -212,17 +240,30 @@ bool ComparePage::key(const Key& key)
     return true;
 }
 
-void ComparePage::pick_entry(const std::string& title, bool with_plan, std::function<void(std::size_t)> then)
+void ComparePage::ask_to_remove()
 {
     std::vector<Picker::Item> items;
-    if (with_plan)
-        items.push_back({"this plan", "plan", [then] { then(0); }});
     for (std::size_t i = 0; i < entries_.size(); ++i)
-        items.push_back({entries_[i].name, entries_[i].kind, [then, i] { then(i + 1); }});
+        items.push_back({entries_[i].name, entries_[i].kind, [this, i] {
+                             entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+                             reference_ = 0;
+                         }});
     if (items.empty())
-        desk_.tell("Nothing was added");
+        desk_.tell("Nothing was added; Ctrl+W closes an open plan");
     else
-        desk_.open(std::make_unique<Picker>(title, std::move(items)));
+        desk_.open(std::make_unique<Picker>("Remove", std::move(items)));
+}
+
+void ComparePage::ask_reference()
+{
+    std::vector<Picker::Item> items;
+    const std::vector<Entry> compared = all();
+    for (std::size_t i = 0; i < compared.size(); ++i)
+        items.push_back({compared[i].name, compared[i].kind, [this, i] { reference_ = i; }});
+    if (items.empty())
+        desk_.tell("There is nothing to compare with");
+    else
+        desk_.open(std::make_unique<Picker>("Compare with", std::move(items)));
 }
 
 void ComparePage::ask_to_add()
@@ -296,12 +337,12 @@ void ComparePage::pick_row(const std::filesystem::path& table)
             continue;
         const std::string name = table.stem().string() + " line " + std::to_string(row.line);
         items.push_back({row.plan.model.name + " on " + view::gpus_fact(row.plan), view::layout_line(row.plan.layout),
-            [this, row, name] {
+            [this, row, name, file = table.stem().string()] {
                 RunSummary measured;
                 measured.measured_tps_per_gpu = row.tps_per_gpu;
                 measured.measured_step_time_s = row.step_time_s;
                 measured.measured_memory_gib = row.memory_gib;
-                add(Entry{name, "published", predicted(row.plan), measured});
+                add(Entry{name, "published", predicted(row.plan), measured, {}, {}, file});
             }});
     }
     desk_.open(std::make_unique<Picker>("Row of " + table.stem().string(), std::move(items)));
@@ -312,7 +353,9 @@ std::vector<Command> ComparePage::commands()
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Add to the comparison", "a", press('a')}, {"Remove from the comparison", "x", press('x')},
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
-        {"Timelines over each other, or the table", "v", press('v')}, {"Export the comparison", "e", press('e')}};
+        {"Timelines over each other, or the table", "v", press('v')},
+        {"Layouts x GPUs around the plan, or the table", "m", press('m')},
+        {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')}};
 }
 
 Json ComparePage::state() const
@@ -322,13 +365,15 @@ Json ComparePage::state() const
         if (!entry.origin.empty())
             origins.push_back(entry.origin);
     }
-    return {{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)}};
+    return {{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)},
+        {"series", scaling_.state()}};
 }
 
 void ComparePage::restore(const Json& state)
 {
     differences_only_ = state.contains("differences_only") && state["differences_only"] == true;
-    shown_ = static_cast<Shown>(std::clamp(member_or(state, "shown", 0), 0, static_cast<int>(Shown::sweep)));
+    shown_ = static_cast<Shown>(std::clamp(member_or(state, "shown", 0), 0, static_cast<int>(Shown::scaling)));
+    scaling_.restore(state.value("series", Json()));
     if (!state.contains("entries") || !state["entries"].is_array())
         return;
     for (const Json& origin : state["entries"]) {

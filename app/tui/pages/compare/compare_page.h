@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tui/pages/compare/compare_timelines.h"
+#include "app/tui/pages/compare/scaling_chart.h"
 #include "app/tui/pages/compare/sweep_grid.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/table_view.h"
@@ -16,6 +17,10 @@ public:
     void draw(Canvas& canvas, const Rect& place, const Look& look) override;
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override;
+    [[nodiscard]] std::string remark() const override
+    {
+        return shown_ == Shown::scaling ? scaling_.chosen() : std::string();
+    }
     void tick() override;
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
@@ -32,6 +37,7 @@ private:
         std::optional<RunSummary> measured;
         std::string origin{}; // "run:ID"; what the next start adds again
         std::optional<Timeline> trace{}; // of a run's measured step
+        std::string table{}; // of a published row
     };
     void add(Entry entry);
     void ask_to_add();
@@ -39,17 +45,22 @@ private:
     void pick_plan();
     void pick_table();
     void pick_row(const std::filesystem::path& table);
-    void pick_entry(const std::string& title, bool with_plan, std::function<void(std::size_t)> then);
+    void ask_to_remove();
+    void ask_reference();
+    [[nodiscard]] std::vector<ScalingChart::Compared> compared() const;
     // Predicted ones in the order of table(), the measured ones behind them.
     [[nodiscard]] std::vector<NamedTimeline> timelines() const;
-    [[nodiscard]] Table table() const; // a row an entry, the open plan first
+    // All that is compared: the plan on show, the other open ones, then what was added.
+    [[nodiscard]] std::vector<Entry> all() const;
+    [[nodiscard]] Table table() const; // a row for each of all()
 
     std::vector<Entry> entries_;
     TableView table_view_;
-    std::size_t reference_ = 0; // 0: the open plan
+    std::size_t reference_ = 0; // in all(); 0: the plan on show
     bool differences_only_ = false;
-    enum class Shown { table, timelines, sweep } shown_ = Shown::table;
+    enum class Shown { table, timelines, sweep, scaling } shown_ = Shown::table;
     SweepGrid sweep_;
+    ScalingChart scaling_;
     CompareTimelines timelines_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
+#include "app/tui/pages/history/recalibrate_box.h"
 #include "app/tui/widgets/plot.h"
 #include "app/view/history/history_access.h"
 #include "app/view/history/run_facts.h"
@@ -39,7 +40,10 @@ HistoryPage::HistoryPage(Desk& desk, ComparePage& compare)
     : Page(desk)
     , compare_(compare)
     , table_({}, 1)
+    , import_(desk, [this](const std::string& run) { show_imported(run); })
+    , curves_(desk)
 {
+    desk.run_event = [this](const std::string& run, const Json& event) { curves_.take(run, event); };
     std::vector<TableView::Column> heads;
     for (const Shown& shown : kShown)
         heads.push_back({shown.title, RunsList::is_number(shown.column), 26});
@@ -48,6 +52,10 @@ HistoryPage::HistoryPage(Desk& desk, ComparePage& compare)
 
 void HistoryPage::tick()
 {
+    import_.tick();
+    curves_.tick();
+    if (recalibration_)
+        recalibration_->deliver();
     if (desk_.page() != PageId::history)
         fresh_ = false;
     else if (!fresh_)
@@ -63,6 +71,52 @@ void HistoryPage::read()
         return;
     list_.show(*std::move(runs));
     static_cast<void>(list_.set_filter(filter_)); // of the fields that are there now
+    std::erase_if(marked_, [this](const std::string& id) {
+        return std::ranges::none_of(list_.all(), [&id](const RunSummary& run) { return run.id == id; });
+    });
+    if (shows_curves_)
+        curves_.show(meant());
+}
+
+void HistoryPage::show_curves()
+{
+    shows_curves_ = !meant().empty();
+    if (shows_curves_)
+        curves_.show(meant());
+}
+
+// The new run is chosen; a filter that leaves it out goes.
+void HistoryPage::show_imported(const std::string& run)
+{
+    read();
+    if (run.empty() || choose(run))
+        return;
+    filter_.clear();
+    static_cast<void>(list_.set_filter(filter_));
+    choose(run);
+}
+
+bool HistoryPage::choose(const std::string& id)
+{
+    for (std::size_t row = 0; row < list_.visible().size(); ++row) {
+        if (list_.run(row).id != id)
+            continue;
+        table_.list.selected = static_cast<int>(row);
+        return true;
+    }
+    return false;
+}
+
+std::vector<RunSummary> HistoryPage::meant() const
+{
+    std::vector<RunSummary> runs;
+    for (const std::size_t at : list_.visible()) {
+        if (marked_.contains(list_.all()[at].id))
+            runs.push_back(list_.all()[at]);
+    }
+    if (const RunSummary* run = chosen(); runs.empty() && run != nullptr)
+        runs.push_back(*run);
+    return runs;
 }
 
 const RunSummary* HistoryPage::chosen() const
@@ -76,13 +130,16 @@ std::string HistoryPage::said() const
     if (!problem_.empty())
         return problem_;
     if (list_.all().empty())
-        return "No run is stored yet: 4 starts one";
+        return "No run is stored yet: 4 starts one, I takes a published table or exported runs";
     return view::grouped(double(list_.visible().size())) + " of " + view::counted(double(list_.all().size()), "run")
+        + (marked_.empty() ? "" : ", " + view::grouped(double(marked_.size())) + " marked")
         + (filter_.empty() ? "" : "; " + filter_);
 }
 
 std::vector<std::string> HistoryPage::lines()
 {
+    if (shows_curves_)
+        return curves_.lines();
     std::vector<std::string> lines{said()};
     speak_rows(lines, list_.table());
     if (const RunSummary* run = chosen())
@@ -93,6 +150,10 @@ std::vector<std::string> HistoryPage::lines()
 
 void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
+    if (shows_curves_) {
+        curves_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2}, look);
+        return;
+    }
     canvas.text_in(
         place.row, place.column + 1, place.columns - 2, said(), problem_.empty() ? kMuted : style_of(view::Tone::bad));
     TableView::Content content;
@@ -106,6 +167,7 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
         const RunSummary& run = list_.run(static_cast<std::size_t>(row));
         return kShown[column].column == RunsList::state ? style_of(view::state_tone(run.state)) : Style{};
     };
+    content.marked = [this](int row) { return marked_.contains(list_.run(static_cast<std::size_t>(row)).id); };
     const int plot = place.rows >= 26 && !list_.visible().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
     table_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 2 - plot, place.columns - 2}, content);
     if (const RunSummary* run = chosen())
@@ -147,12 +209,23 @@ void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& lo
 
 bool HistoryPage::key(const Key& key)
 {
+    if (!fresh_)
+        read(); // keys that were typed ahead mean the runs, too
     const auto sort_by = [this](int column) {
         const int count = std::size(kShown), at = kShown[(column % count + count) % count].column;
         list_.sort(at, at >= RunsList::gpus);
     };
+    if (shows_curves_) {
+        if (key.is('v') || key.code == Key::escape)
+            shows_curves_ = false;
+        else
+            return curves_.key(key);
+        return true;
+    }
     if (key.is('/'))
         ask_filter();
+    else if (key.is('v'))
+        show_curves();
     else if (key.is('<') || key.is('>'))
         sort_by(place_of(list_.sort_column()) + (key.is('>') ? 1 : -1));
     else if (key.is('r'))
@@ -160,7 +233,17 @@ bool HistoryPage::key(const Key& key)
     else if (key.code == Key::enter)
         open_facts();
     else if (key.is('C') || key.is('c'))
-        compare_chosen();
+        compare();
+    else if (key.is(' ') && chosen() != nullptr) {
+        if (!marked_.insert(chosen()->id).second)
+            marked_.erase(chosen()->id);
+        table_.key({Key::down}, static_cast<int>(list_.visible().size()));
+    } else if (key.code == Key::escape && !marked_.empty())
+        marked_.clear();
+    else if (key.is('I'))
+        import_.ask();
+    else if (key.is('K'))
+        recalibrate();
     else if (key.is('t') || key.is('n'))
         edit(key.is('t'));
     else if (key.is('e'))
@@ -171,11 +254,9 @@ bool HistoryPage::key(const Key& key)
         undo();
     else if (key.is_ctrl('r'))
         redo();
-    else if (key.is('D') || key.code == Key::erase) {
-        if (const RunSummary* run = chosen())
-            desk_.confirm("Delete", "Hide " + run->name + " (" + run->id + ")? u brings it back.", "hide it",
-                [this, id = run->id] { make(view::delete_runs({}, {id})); });
-    } else
+    else if (key.is('D') || key.code == Key::erase)
+        ask_to_hide();
+    else
         return table_.key(key, static_cast<int>(list_.visible().size()));
     return true;
 }
@@ -251,26 +332,67 @@ void HistoryPage::open_facts()
         desk_.open(std::make_unique<Pager>(run->name, view::run_facts_text(*detail)));
 }
 
-void HistoryPage::compare_chosen()
+void HistoryPage::compare()
 {
-    const RunSummary* run = chosen();
-    if (run == nullptr)
+    bool is_there = false;
+    for (const RunSummary& run : meant()) {
+        const Expected<RunDetail> detail = view::stored_run({}, run.id);
+        if (!detail) {
+            desk_.tell(detail.error().line(), view::Tone::bad);
+            return;
+        }
+        compare_.add(*detail);
+        is_there = true;
+    }
+    if (is_there)
+        desk_.go(PageId::compare);
+}
+
+void HistoryPage::ask_to_hide()
+{
+    const std::vector<RunSummary> runs = meant();
+    if (runs.empty())
         return;
-    const Expected<RunDetail> detail = view::stored_run({}, run->id);
-    if (!detail) {
-        desk_.tell(detail.error().line(), view::Tone::bad);
+    std::vector<std::string> ids;
+    for (const RunSummary& run : runs)
+        ids.push_back(run.id);
+    const bool one = runs.size() == 1;
+    desk_.confirm("Delete",
+        one ? "Hide " + runs.front().name + " (" + runs.front().id + ")? u brings it back."
+            : "Hide the " + std::to_string(runs.size()) + " marked runs? u brings them back.",
+        one ? "hide it" : "hide them", [this, ids] { make(view::delete_runs({}, ids)); });
+}
+
+void HistoryPage::recalibrate()
+{
+    const std::vector<RunSummary> runs = meant();
+    if (runs.empty())
+        return;
+    if (recalibration_ && recalibration_->is_running()) {
+        desk_.tell("The last fit is still under way", view::Tone::warning);
         return;
     }
-    compare_.add(*detail);
-    desk_.go(PageId::compare);
+    recalibration_
+        = std::make_shared<view::Recalibration>(desk_.presets(), std::filesystem::path(), runs, desk_.wake());
+    desk_.open(std::make_unique<RecalibrateBox>(desk_, recalibration_));
 }
 
 std::vector<Command> HistoryPage::commands()
 {
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
+    if (shows_curves_) {
+        std::vector<Command> commands{{"Back to the runs", "v", press('v')}};
+        for (Command& command : curves_.commands())
+            commands.push_back(std::move(command));
+        return commands;
+    }
     return {{"Facts of the run", "Enter", [this] { open_facts(); }}, {"Filter the runs", "/", press('/')},
-        {"Compare the run", "C", press('C')}, {"Tags", "t", press('t')}, {"Note", "n", press('n')},
-        {"Delete the run", "D", press('D')}, {"Sort by another column", "< >", press('>')},
+        {"Mark the run: what follows is done to all marked ones", "Space", press(' ')},
+        {"Lay the curves of the marked runs over each other", "v", press('v')},
+        {"Compare the run, or the marked ones", "C", press('C')},
+        {"Fit a stack's constants to the marked runs", "K", press('K')},
+        {"Import runs and measured tables", "I", press('I')}, {"Tags", "t", press('t')}, {"Note", "n", press('n')},
+        {"Delete the run, or the marked ones", "D", press('D')}, {"Sort by another column", "< >", press('>')},
         {"Turn the order round", "r", press('r')}, {"Take back the last change of the history", "u", press('u')},
         {"Export the runs on show", "e", press('e')}, {"Read the history again", "F5", [this] { read(); }}};
 }
@@ -279,6 +401,7 @@ void HistoryPage::restore(const Json& state)
 {
     if (state.contains("filter") && state["filter"].is_string())
         filter_ = state["filter"].get<std::string>(); // of what read() finds
+    curves_.restore(state.value("curves", Json::object()));
 }
 
 } // namespace fourfold::tui

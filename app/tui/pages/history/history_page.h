@@ -2,10 +2,15 @@
 // Every run with what was predicted, what was measured, and the error.
 #pragma once
 
+#include "app/tui/pages/history/history_curves.h"
+#include "app/tui/pages/history/history_import.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/history/history_edits.h"
+#include "app/view/history/recalibration.h"
 #include "app/view/history/runs_list.h"
+
+#include <set>
 
 namespace fourfold::tui {
 
@@ -18,31 +23,46 @@ public:
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override
     {
-        return "Enter facts  / filter  < > r sort  C compare  t tags  n note  D delete  e export";
+        return shows_curves_
+            ? HistoryCurves::hints()
+            : "Enter facts  / filter  Space mark  v curves  K fit  I import  C compare  t tags  n note  "
+              "D delete  e export";
     }
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
-    [[nodiscard]] Json state() const override { return {{"filter", filter_}}; }
+    [[nodiscard]] Json state() const override { return {{"filter", filter_}, {"curves", curves_.state()}}; }
     void restore(const Json& state) override;
     void tick() override;
 
 private:
+    void show_imported(const std::string& run);
     void read(); // the history, when the page comes in sight or a run ended
     void draw_scatter(Canvas& canvas, const Rect& place, const Look& look);
+    void show_curves();
     void make(view::HistoryStep step);
     void undo();
     void redo();
     void ask_filter();
     void edit(bool tags); // or the note
     void open_facts();
-    void compare_chosen();
+    void compare();
+    void ask_to_hide();
+    void recalibrate();
     [[nodiscard]] const RunSummary* chosen() const;
+    // The marked runs, as they are listed; without any the chosen one.
+    [[nodiscard]] std::vector<RunSummary> meant() const;
+    bool choose(const std::string& id); // false: it is not on show
     [[nodiscard]] std::string said() const; // how many, of how many, why none
 
     ComparePage& compare_;
     view::RunsList list_;
     std::string filter_; // of list_
     TableView table_;
+    std::set<std::string> marked_; // ids
+    HistoryImport import_;
+    HistoryCurves curves_;
+    std::shared_ptr<view::Recalibration> recalibration_; // the last one
+    bool shows_curves_ = false; // instead of the table
     std::vector<view::HistoryStep> done_, undone_;
     bool fresh_ = false; // was read since the page came in sight
     std::string problem_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Memory per stage and the parts of the step, as bars.
+#include "app/tui/pages/plan/memory_kinds.h"
+#include "app/tui/pages/plan/memory_over_time.h"
 #include "app/tui/pages/plan/panel.h"
 #include "app/tui/widgets/bars.h"
 #include "app/tui/widgets/tree_view.h"
@@ -12,31 +14,27 @@
 namespace fourfold::tui {
 
 namespace {
-struct MemoryKind {
-    const char* label;
-    double StageMemory::*gib;
-    Fill fill;
-};
-constexpr MemoryKind kMemoryKinds[]{{"weights", &StageMemory::weights, {Ink::blue, U'#'}},
-    {"gradients", &StageMemory::gradients, {Ink::orange, U'+'}},
-    {"optimizer", &StageMemory::optimizer, {Ink::green, U'='}},
-    {"activations", &StageMemory::activations, {Ink::sky, U'-'}},
-    {"buffers", &StageMemory::other, {Ink::purple, U'.'}}};
-
 class MemoryPanel : public Panel {
 public:
     using Panel::Panel;
     [[nodiscard]] const char* name() const override { return "Memory"; }
-    [[nodiscard]] std::string hints() const override { return "j k stage  Enter why"; }
-    [[nodiscard]] Table table(const Prediction& prediction) const override { return memory_table(prediction); }
+    [[nodiscard]] std::string hints() const override { return "j k stage  m time  Enter why"; }
+    [[nodiscard]] Table table(const Prediction& prediction) const override
+    {
+        return over_time_ ? curve_table(memory_over_time(prediction, stage(prediction))) : memory_table(prediction);
+    }
 
     void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
     {
         int column = place.column;
-        for (const MemoryKind& kind : kMemoryKinds) {
+        for (const MemoryLook& kind : kMemoryLooks) {
             if (column + width_of(kind.label) + 2 > place.column + place.columns)
                 break;
             column = draw_legend(canvas, place.row, column, kind.fill, kind.label, look);
+        }
+        if (over_time_) {
+            curve_.draw(canvas, {place.row + 1, place.column, place.rows - 1, place.columns}, p, stage(p), look);
+            return;
         }
         double scale = p.memory_capacity_gib;
         for (const StageMemory& stage : p.memory_by_stage)
@@ -48,7 +46,7 @@ public:
             const StageMemory& stage = p.memory_by_stage[static_cast<std::size_t>(list_.top + i)];
             const int row = place.row + 1 + i;
             std::vector<BarPart> parts;
-            for (const MemoryKind& kind : kMemoryKinds)
+            for (const MemoryLook& kind : kMemoryLooks)
                 parts.push_back({stage.*kind.gib, kind.fill});
             canvas.text_in(row, place.column, 5, "P" + std::to_string(stage.stage),
                 focused && list_.top + i == list_.selected ? kReverse : Style{});
@@ -64,7 +62,7 @@ public:
         if (below < place.row + place.rows && count > 0) {
             const StageMemory& stage = p.memory_by_stage[static_cast<std::size_t>(list_.selected)];
             std::string words = focused ? text_of("P%d", stage.stage) : "GiB per GPU";
-            for (const MemoryKind& kind : kMemoryKinds) {
+            for (const MemoryLook& kind : kMemoryLooks) {
                 if (focused)
                     words += text_of("  %s ", kind.label) + view::gib(stage.*kind.gib);
             }
@@ -76,16 +74,26 @@ public:
     bool key(const Key& key, const Prediction& p) override
     {
         const int count = static_cast<int>(p.memory_by_stage.size());
-        if (key.code == Key::enter && count > 0) {
-            derive(p, "memory_gib",
-                "stage " + std::to_string(p.memory_by_stage[static_cast<std::size_t>(list_.selected)].stage));
-            return true;
-        }
-        return list_.key(key, count);
+        if (key.is('m') && count > 0)
+            over_time_ = !over_time_;
+        else if (key.code == Key::enter && count > 0)
+            derive(p, "memory_gib", "stage " + std::to_string(stage(p)));
+        else
+            return (over_time_ && curve_.key(key)) || list_.key(key, count);
+        return true;
     }
 
 private:
+    [[nodiscard]] int stage(const Prediction& p) const // the chosen one
+    {
+        if (p.memory_by_stage.empty())
+            return 0;
+        const auto last = static_cast<int>(p.memory_by_stage.size()) - 1;
+        return p.memory_by_stage[static_cast<std::size_t>(std::clamp(list_.selected, 0, last))].stage;
+    }
     List list_;
+    MemoryOverTime curve_;
+    bool over_time_ = false; // of the chosen stage, instead of all stages
 };
 
 Fill fill_of(Part part)

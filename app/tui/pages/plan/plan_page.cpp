@@ -39,7 +39,6 @@ PlanPage::PlanPage(Desk& desk)
 
 void PlanPage::tick()
 {
-    desk_.plan().receive();
     advice_.follow(desk_.gives_advice && desk_.plan().is_answered() ? desk_.plan().prediction() : nullptr);
     advice_.tick();
 }

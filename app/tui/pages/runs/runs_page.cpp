@@ -34,6 +34,8 @@ void RunsPage::tick()
     }
     for (const view::RunMessage& message : job_.take()) {
         run_.take(message);
+        if (const auto* event = std::get_if<Json>(&message); event != nullptr && desk_.run_event)
+            desk_.run_event(run_.id(), *event);
         if (const auto* host_key = std::get_if<HostKeyQuestion>(&message))
             answer(*host_key);
         else if (const auto* secret = std::get_if<SecretQuestion>(&message))

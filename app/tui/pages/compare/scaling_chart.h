@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The compared plans on more and fewer GPUs, with what runs and published tables measured.
+#pragma once
+
+#include "app/tui/desk.h"
+#include "app/tui/widgets/table_view.h"
+#include "app/view/background.h"
+#include "app/view/compare/scaling.h"
+
+namespace fourfold::tui {
+
+class ScalingChart {
+public:
+    struct Compared {
+        std::string name;
+        std::shared_ptr<const Prediction> prediction;
+        std::optional<double> tps_per_gpu; // measured
+        std::string table; // of a published row; empty: of none
+        bool operator==(const Compared&) const = default;
+    };
+    explicit ScalingChart(Desk& desk);
+    void tick(const std::vector<Compared>& compared); // predicts anew where they are others
+    void draw(Canvas& canvas, const Rect& place, const Look& look);
+    bool key(const Key& key);
+    [[nodiscard]] std::string chosen() const; // name of a series, in full
+    [[nodiscard]] std::vector<std::string> lines();
+    [[nodiscard]] Json state() const; // the published series
+    void restore(const Json& state) { kept_ = state; }
+
+private:
+    struct Published {
+        std::string file;
+        view::ScalingSeries series;
+    };
+    void ask_table();
+    void add_table(const std::filesystem::path& file);
+    void read_kept();
+    [[nodiscard]] std::vector<view::ScalingSeries> all() const; // predicted ones and runs, then published ones
+    [[nodiscard]] Table table() const; // a row a point
+    [[nodiscard]] std::string said() const;
+
+    Desk& desk_;
+    view::Background work_;
+    std::vector<Compared> compared_; // of series_
+    std::vector<view::ScalingSeries> series_;
+    std::vector<Published> published_;
+    Json kept_; // of the last session, not read yet
+    TableView legend_;
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs of the history laid over each other: a chart for each chosen figure over a common axis, and below them each run
+// with its mark and what it had at the cursor.
+#pragma once
+
+#include "app/tui/desk.h"
+#include "app/tui/widgets/table_view.h"
+#include "app/view/curves/curve_runs.h"
+
+#include <set>
+
+namespace fourfold::tui {
+
+class HistoryCurves {
+public:
+    explicit HistoryCurves(Desk& desk);
+    void show(const std::vector<RunSummary>& runs); // these and no others
+    void take(const std::string& run, const Json& event) { runs_.append(run, event); } // of a run that goes on
+    void tick();
+
+    void draw(Canvas& canvas, const Rect& place, const Look& look);
+    bool key(const Key& key);
+    [[nodiscard]] static std::string hints() { return "v runs  a axis  s smooth  p group  b figure  + - zoom"; }
+    [[nodiscard]] std::vector<Command> commands();
+    [[nodiscard]] std::vector<std::string> lines() const;
+    [[nodiscard]] Json state() const;
+    void restore(const Json& state);
+
+private:
+    struct Chart {
+        view::CurveMetric metric;
+        view::CurvePicture picture;
+    };
+    [[nodiscard]] std::vector<Chart> charts(int dots) const;
+    void draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const;
+    void draw_legend(Canvas& canvas, const Rect& place, const std::vector<Chart>& charts);
+    [[nodiscard]] std::string said() const; // how many, over what, how they are shown
+    [[nodiscard]] std::string read_off(const Chart& chart, const std::string& key) const; // of a run, at the cursor
+    void smooth(int step);
+    void group_next();
+    void zoom(double factor);
+    void move_cursor(int step);
+    void ask_figures();
+    void ask_to_export();
+    void toggle_chosen();
+
+    Desk& desk_;
+    view::CurveRuns runs_;
+    std::size_t wanted_ = 0; // runs
+    std::set<view::CurveMetric> figures_{view::CurveMetric::loss, view::CurveMetric::throughput};
+    std::optional<double> cursor_; // of the axis
+    TableView legend_;
+};
+
+} // namespace fourfold::tui

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The chosen runs of the history as curves: what is lacking of them is read beside the owner, one after the other.
+#pragma once
+
+#include "app/view/background.h"
+#include "app/view/curves/run_curves.h"
+
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fourfold::view {
+
+class CurveRuns {
+public:
+    static constexpr std::size_t kMost = 100; // more are one grey field, and seconds to read
+    // `history`: instead of the user's, if not empty. `wake` is called on the thread when deliver() has something to
+    // do.
+    CurveRuns(std::filesystem::path history, std::function<void()> wake);
+
+    // These runs and no others, the first kMost of them. False: it is these already, with as many steps.
+    bool choose(const std::vector<RunSummary>& runs);
+    // Begins to read the next run that is lacking, unless one is being read.
+    void read();
+    [[nodiscard]] bool is_reading() const { return reader_.is_running(); }
+    // Takes a run that was read: whether there was one; read() goes on with the next. `problem`: why it could not be
+    // read.
+    bool deliver(std::string& problem);
+    // Of a run that goes on; whether it was news.
+    bool append(const std::string& run, const Json& event) { return curves_.append(run, event); }
+
+    [[nodiscard]] RunCurves& curves() { return curves_; }
+    [[nodiscard]] const RunCurves& curves() const { return curves_; }
+
+private:
+    std::filesystem::path history_;
+    RunCurves curves_;
+    std::vector<RunSummary> wanted_;
+    std::set<std::string> read_; // since choose(), whatever came of it
+    std::string problem_; // of the run that was read last
+    Background reader_;
+};
+
+} // namespace fourfold::view
