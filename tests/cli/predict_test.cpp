@@ -245,6 +245,7 @@ TEST_F(Predict, AStepBeyondEveryNumberIsNotFeasible)
         "intra_node": {"bandwidth_gb_s": 450}, "inter_node": {"bandwidth_gb_s": 5e-324}}})"))}));
     EXPECT_EQ(answer["feasible"], false);
     EXPECT_TRUE(answer["step_time_s"].is_null());
+    ASSERT_FALSE(answer["reasons"].empty());
     EXPECT_EQ(answer["reasons"][0]["code"], "no_time");
 }
 
