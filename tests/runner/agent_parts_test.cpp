@@ -64,6 +64,25 @@ protected:
     RunSpec spec;
 };
 
+TEST_F(AgentParts, AFileOfARankThatIsCutShortIsSaid)
+{
+    auto log = EventLog::open(folder / "events.jsonl");
+    ASSERT_TRUE(log);
+    EventMerge merge(spec, folder, *log);
+    const auto step
+        = [](int number) { return "{\"event\":\"step\",\"rank\":0,\"step\":" + std::to_string(number) + "}\n"; };
+    say(0, step(1) + step(2) + step(3) + "{\"ev");
+    merge.poll();
+    std::filesystem::resize_file(folder / "rank0.jsonl", 0);
+    merge.poll();
+    say(0, step(4));
+    merge.poll();
+    const auto said = events();
+    ASSERT_EQ(said.size(), 5u);
+    EXPECT_NE(text_field(said[3], "message").find("cut short"), std::string::npos) << said[3].dump();
+    EXPECT_EQ(integer_field(said[4], "step"), 4);
+}
+
 // A session that looked through gigabytes before it said a word would be taken for one that hangs, and left for another
 // that begins anew.
 TEST_F(AgentParts, ALongWayThroughTheEventsIsGoneInStretches)
