@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -133,6 +134,30 @@ TEST_F(Run, WithoutAnyStandardStream)
         EXPECT_EQ(runs[0]["steps"], 12) << streams;
     }
     EXPECT_EQ(history().size(), 2u);
+}
+
+TEST_F(Run, WhatIsRemovedMeanwhileIsSaid)
+{
+    const std::string plan = tiny_plan({{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}});
+    const auto while_it_goes = [&](const std::function<void()>& act) {
+        const Started started = start({"run", plan});
+        EXPECT_TRUE(wait_for_steps(started));
+        act();
+        return finish(started);
+    };
+    const Output without_folder = while_it_goes([&] { fs::remove_all(folder() / "data/fourfold/runs"); });
+    EXPECT_EQ(without_folder.status, 0) << without_folder.err;
+    EXPECT_THAT(without_folder.err, HasSubstr("the run's folder was removed while it went"));
+    const Output without_history = while_it_goes([&] {
+        for (const char* part : {"", "-wal", "-shm"})
+            fs::remove(history_file().string() + part);
+    });
+    EXPECT_EQ(without_history.status, 0) << without_history.err;
+    EXPECT_THAT(without_history.err, HasSubstr("the history was removed or replaced while the run went"));
+    EXPECT_EQ(fourfold({"attach", "last", "--target", "local"}).status, 0);
+    const Json runs = history();
+    ASSERT_EQ(runs.size(), 1u) << "what stored it again";
+    EXPECT_EQ(runs[0]["steps"], 60);
 }
 
 TEST_F(Run, StepsOfTheCommandLineWin)

@@ -4,6 +4,7 @@
 #include "runner/agent/ranks/rank_process.h"
 #include "runner/agent/run/event_log.h"
 #include "runner/agent/run/event_merge.h"
+#include "runner/agent/run/event_tail.h"
 #include "runner/agent/run/run_folder.h"
 #include "runner/agent/slurm/job_reach.h"
 #include "runner/agent/system/processes.h"
@@ -62,6 +63,64 @@ protected:
     std::filesystem::path folder;
     RunSpec spec;
 };
+
+TEST_F(AgentParts, AFileOfARankThatIsCutShortIsSaid)
+{
+    auto log = EventLog::open(folder / "events.jsonl");
+    ASSERT_TRUE(log);
+    EventMerge merge(spec, folder, *log);
+    const auto step
+        = [](int number) { return "{\"event\":\"step\",\"rank\":0,\"step\":" + std::to_string(number) + "}\n"; };
+    say(0, step(1) + step(2) + step(3) + "{\"ev");
+    merge.poll();
+    std::filesystem::resize_file(folder / "rank0.jsonl", 0);
+    merge.poll();
+    say(0, step(4));
+    merge.poll();
+    const auto said = events();
+    ASSERT_EQ(said.size(), 5u);
+    EXPECT_NE(text_field(said[3], "message").find("cut short"), std::string::npos) << said[3].dump();
+    EXPECT_EQ(integer_field(said[4], "step"), 4);
+}
+
+// A session that looked through gigabytes before it said a word would be taken for one that hangs, and left for another
+// that begins anew.
+TEST_F(AgentParts, ALongWayThroughTheEventsIsGoneInStretches)
+{
+    const auto file = folder / "events.jsonl";
+    const auto line = [](int64_t seq) { return "{\"seq\":" + std::to_string(seq) + ",\"event\":\"step\"}\n"; };
+    const auto read_all = [&](EventTail& tail) {
+        std::pair<std::string, int> out; // the lines, and how often nothing came yet
+        for (bool more = true; more;) {
+            const auto part = tail.next();
+            EXPECT_TRUE(part) << part.error().line();
+            more = part && part->more;
+            out.second += part && part->more && part->lines.empty() && part->skipped == 0;
+            out.first += part ? part->lines : "";
+        }
+        return out;
+    };
+    const auto opened = [&](off_t offset, int64_t seq) {
+        EventTail tail(offset, seq);
+        tail.open(*open_file(file, O_RDONLY));
+        return tail;
+    };
+    std::ofstream(file) << line(0);
+    std::filesystem::resize_file(file, 100u << 20); // a hole: one line of zeros
+    std::ofstream(file, std::ios::app) << "\n" << line(1);
+    EventTail over = opened(0, 0);
+    const auto [lines, stretches] = read_all(over);
+    EXPECT_EQ(lines, line(0) + line(1));
+    EXPECT_GE(stretches, 2);
+    std::ofstream(file, std::ios::app) << line(2);
+    EXPECT_EQ(read_all(over).first, line(2));
+
+    // The client's copy says another place.
+    EventTail back = opened(7, 2);
+    const auto [rest, looks] = read_all(back);
+    EXPECT_EQ(rest, line(2));
+    EXPECT_GE(looks, 2);
+}
 
 // status.json may be somebody's: only an `end` among the events ends a run, or one that was there when it was written.
 TEST_F(AgentParts, AStateIsBelievedOnlyWithTheEventsEnd)

@@ -85,6 +85,11 @@ std::size_t EventMerge::read_feed(Feed& feed, std::size_t budget)
             return 0;
         feed.fd = std::move(*fd);
     }
+    if (struct stat info{}; fstat(feed.fd.get(), &info) == 0 && info.st_size < feed.offset) {
+        feed.offset = info.st_size;
+        feed.partial.clear();
+        warn(feed, "had its file of events cut short while it ran: some of its events are missing");
+    }
     std::size_t total = 0;
     block_.resize(65536);
     while (total < budget) {

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kTailBytes = 256u << 10;
 constexpr std::size_t kHead = 32; // bytes of a line that hold its number
 constexpr off_t kLookBack = 64 << 10;
+constexpr off_t kStretch = 32 << 20; // is read at once of a file in which something is looked for
 constexpr std::size_t kMostLineBytes = 2 * kMaxEventLine; // a line that does not fit is not an event
 
 // As read(2), until the file's end or the block is full; -1 with errno set.
@@ -68,18 +69,19 @@ bool EventTail::fits() const
     return seq_of_line(std::string_view(before).substr(begin)) == seq_ - 1;
 }
 
-// The place behind the last event that the client has, where the file is not what the client's copy says.
-Expected<void> EventTail::find_again()
+// Where the file is not what the client's copy says.
+Expected<bool> EventTail::find_again()
 {
-    off_t place = 0, at = 0;
-    std::string partial;
+    if (!search_)
+        search_.emplace();
+    auto& [place, at, partial] = *search_;
     block_.resize(1u << 20);
-    for (bool found = false; !found;) {
+    bool found = false;
+    for (const off_t until = at + kStretch; !found && at < until;) {
         const ssize_t got = read_at(file_.get(), block_, at);
         if (got < 0)
             return unreadable();
-        if (got == 0)
-            break;
+        found = got == 0;
         std::string_view rest(block_.data(), static_cast<std::size_t>(got));
         for (std::size_t end = rest.find('\n'); end != std::string_view::npos && !found; end = rest.find('\n')) {
             const int64_t seq = seq_of_line(partial + std::string(rest.substr(0, std::min(end, kHead))));
@@ -94,25 +96,37 @@ Expected<void> EventTail::find_again()
         if (partial.size() < kHead)
             partial += rest.substr(0, kHead);
     }
+    if (!found)
+        return false;
     offset_ = place;
     checked_ = true;
-    return {};
+    search_.reset();
+    passed_ = 0;
+    return true;
 }
 
-Expected<off_t> EventTail::end_of_line(off_t from) const
+Expected<void> EventTail::pass_line(Part& part)
 {
     std::string block(1u << 20, '\0');
-    for (;;) {
-        const ssize_t got = read_at(file_.get(), block, from);
+    passed_ = std::max(passed_, offset_);
+    for (const off_t until = passed_ + kStretch; passed_ < until;) {
+        const ssize_t got = read_at(file_.get(), block, passed_);
         if (got < 0)
             return unreadable();
         const std::size_t end = std::string_view(block.data(), static_cast<std::size_t>(got)).find('\n');
-        if (end != std::string::npos)
-            return from + static_cast<off_t>(end) + 1;
+        if (end != std::string::npos) {
+            const off_t behind = passed_ + static_cast<off_t>(end) + 1;
+            part.skipped = behind - offset_;
+            part.offset = offset_ = behind;
+            part.more = true;
+            return {};
+        }
         if (got == 0)
-            return -1;
-        from += got;
+            return {};
+        passed_ += got;
     }
+    part.more = true;
+    return {};
 }
 
 Expected<EventTail::Part> EventTail::next()
@@ -121,8 +135,13 @@ Expected<EventTail::Part> EventTail::next()
     part.offset = offset_;
     if (!file_.valid())
         return part;
-    if (!fits())
-        FOURFOLD_CHECK(find_again());
+    if (search_ || !fits()) {
+        FOURFOLD_TRY(const bool found, find_again());
+        if (!found) {
+            part.more = true;
+            return part;
+        }
+    }
     part.offset = offset_;
     ssize_t got = 0;
     std::size_t whole = 0;
@@ -135,12 +154,7 @@ Expected<EventTail::Part> EventTail::next()
         if (whole > 0 || static_cast<std::size_t>(got) < size)
             break;
         if (size >= kMostLineBytes) {
-            FOURFOLD_TRY(const off_t end, end_of_line(offset_));
-            if (end > 0) {
-                part.skipped = end - offset_;
-                part.offset = offset_ = end;
-                part.more = true;
-            }
+            FOURFOLD_CHECK(pass_line(part));
             return part;
         }
     }
