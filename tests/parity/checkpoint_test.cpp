@@ -103,6 +103,9 @@ TEST(Safetensors, RefusesDamagedFiles)
     for (const char* numbers : {R"("shape":[1.5],"data_offsets":[0,4])", R"("shape":[1],"data_offsets":[0.0,4.0])",
              R"("shape":[1],"data_offsets":[18446744073709551612,0])", R"("shape":{"0":1},"data_offsets":[0,4])"})
         EXPECT_THAT(message(R"({"a":{"dtype":"F32",)" + std::string(numbers) + "}}", 4), HasSubstr("lacks")) << numbers;
+    const std::string two = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]},"b":{"dtype":"F32","shape":[1],)";
+    EXPECT_EQ(message(two + R"("data_offsets":[0,4]}})", 12), "");
+    EXPECT_THAT(message(two + R"("data_offsets":[8,12]}})", 12), HasSubstr("two tensors share the bytes from 8 on"));
     EXPECT_THAT(message("[1]", 8), HasSubstr("no JSON object"));
     EXPECT_THAT(message("{", 8), HasSubstr("a.safetensors"));
     std::ofstream(file, std::ios::binary | std::ios::trunc) << "\xff\xff\xff\xff\xff\xff\xff\x7f{}";

@@ -103,6 +103,7 @@ Expected<void> SafetensorsReader::read_header()
     FOURFOLD_TRY(const Json header, parse_json(text, path_ + " (header)"));
     if (!header.is_object())
         return unusable(path_, "its header is no JSON object");
+    std::vector<std::pair<int64_t, int64_t>> taken; // of the file
     for (const auto& [name, entry] : header.items()) {
         if (name == "__metadata__")
             continue;
@@ -129,8 +130,14 @@ Expected<void> SafetensorsReader::read_header()
             return unusable(
                 path_, "the bytes of \"" + name + "\" do not fit its shape: the file is cut short or damaged");
         offsets_[name] = tensors_begin + begin;
+        taken.emplace_back(begin, end);
         tensors_.emplace(name, std::move(tensor));
     }
+    std::ranges::sort(taken);
+    for (std::size_t i = 1; i < taken.size(); ++i)
+        if (taken[i].first < taken[i - 1].second)
+            return unusable(path_,
+                "two tensors share the bytes from " + std::to_string(taken[i].first) + " on: its header is damaged");
     return {};
 }
 
