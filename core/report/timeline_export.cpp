@@ -71,8 +71,18 @@ Expected<std::string> png(const Timeline& timeline, const std::string& title, co
 
 } // namespace
 
+Expected<void> check_timeline_file(const std::filesystem::path& file)
+{
+    const std::string ending = file.extension().string();
+    if (ending == ".json" || ending == ".svg" || ending == ".png")
+        return {};
+    return Problem{ProblemCode::bad_input, "cannot write a timeline to a file ending in '" + ending + "'",
+        "name a file that ends in .json, .svg or .png", file.string()};
+}
+
 Expected<void> export_timeline(const Timeline& timeline, const std::string& title, const std::filesystem::path& file)
 {
+    FOURFOLD_CHECK(check_timeline_file(file));
     const std::string ending = file.extension().string();
     if (ending == ".json") {
         const Json trace = chrome_trace(timeline, title);
@@ -82,12 +92,8 @@ Expected<void> export_timeline(const Timeline& timeline, const std::string& titl
         FOURFOLD_TRY(const std::string bytes, svg(timeline, title, file));
         return write_file_atomically(file, bytes);
     }
-    if (ending == ".png") {
-        FOURFOLD_TRY(const std::string bytes, png(timeline, title, file));
-        return write_file_atomically(file, bytes);
-    }
-    return Problem{ProblemCode::bad_input, "cannot write a timeline to a file ending in '" + ending + "'",
-        "name a file that ends in .json, .svg or .png", file.string()};
+    FOURFOLD_TRY(const std::string bytes, png(timeline, title, file));
+    return write_file_atomically(file, bytes);
 }
 
 } // namespace fourfold

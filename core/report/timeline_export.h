@@ -9,6 +9,8 @@
 
 namespace fourfold {
 
+// Whether the ending is one of the three: for a command that takes long before it has a timeline.
+Expected<void> check_timeline_file(const std::filesystem::path& file);
 // Writes F.json, F.svg or F.png atomically; any other ending is a bad_input Problem that lists the three.
 Expected<void> export_timeline(const Timeline& timeline, const std::string& title, const std::filesystem::path& file);
 

@@ -293,6 +293,17 @@ TEST_F(History, IsNoOutput)
     EXPECT_EQ(json_of(fourfold({"history", "list", "--json"})).size(), 2U);
 }
 
+TEST_F(History, DashboardsAreNoTables)
+{
+    fill();
+    for (const char* const board : {"--tensorboard", "--wandb"}) {
+        expect_problem(fourfold({"history", "export", board, ""}), 2, "expected a name");
+        expect_problem(fourfold({"history", "export", board, "x", "--output", "runs.json"}), 2, "--output");
+        expect_problem(fourfold({"history", "export", board, "x", "--format", "csv"}), 2, "--format");
+        EXPECT_FALSE(std::filesystem::exists(folder() / "x"));
+    }
+}
+
 TEST_F(History, ACorrectedTableDoesNotPassForTheOldOne)
 {
     const auto table = [&](const std::string& value) {

@@ -3,6 +3,7 @@
 #include "tests/cli/program.h"
 
 #include <cstdlib>
+#include <fstream>
 
 namespace fourfold::test {
 namespace {
@@ -181,6 +182,32 @@ TEST_F(Problems, OfTheTarget)
     }
     EXPECT_FALSE(fs::exists(history_file())) << "nothing was run, nothing is stored";
     expect_problem(fourfold({"run", plan, "--set", "layout.tp=3", "--dry-run"}), 2, "p.json: layout.tp");
+}
+
+// The model of a plan that is asked for lies in a file that is not named itself.
+TEST_F(Problems, OfAnOutputThatIsTheModel)
+{
+    const std::string config = R"({"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 4,
+        "num_attention_heads": 8, "intermediate_size": 2048, "vocab_size": 1000})";
+    std::filesystem::create_directories(folder() / "model");
+    const std::string written = file("model/config.json", config);
+    for (const std::string& model : {std::string("model"), (folder() / "model").string(), written})
+        expect_problem(fourfold({"recommend", model, "--gpus", "8", "--cluster", "dgx-h100", "--output", written}), 2,
+            "is what the command reads, which would be lost");
+    EXPECT_EQ(*read_text_file(written), config);
+}
+
+// Before anything is measured, which takes a minute.
+TEST_F(Problems, OfAPresetThatAMeasurementWouldReplace)
+{
+    const std::filesystem::path presets = folder() / "config/fourfold/presets/clusters";
+    std::filesystem::create_directories(presets);
+    const std::string mine = R"({"id": "this-computer", "name": "Mine", "gpu": "cpu", "gpus_per_node": 8,
+        "intra_node": {"bandwidth_gb_s": 10}, "inter_node": {"bandwidth_gb_s": 1}})";
+    std::ofstream(presets / "this-computer.json") << mine;
+    expect_problem(fourfold({"probe", "local", "--measure", "--save-cluster", ""}), 2, "expected a name");
+    expect_problem(fourfold({"probe", "local", "--measure"}), 1, "exists and does not come from a measurement");
+    EXPECT_EQ(*read_text_file(presets / "this-computer.json"), mine);
 }
 
 TEST_F(Problems, OfAFullOutput)

@@ -53,6 +53,18 @@ TEST_F(Rehearse, SaysThatNoRankWaitsForEver)
     }
 }
 
+TEST_F(Rehearse, WhatCannotBeIsSaidBeforeItBegins)
+{
+    expect_problem(fourfold({"rehearse", plan(), "--trace", "step.txt"}), 2, "name a file that ends in .json, .svg");
+    for (const char* const time : {"nan", "0", "-1", "inf", "1,5", "1e400"})
+        expect_problem(fourfold({"rehearse", plan(), "--timeout", time}), 2, "expected a number above 0");
+    // What was found out is not lost with the file.
+    const Output unwritable = fourfold({"rehearse", plan(), "--trace", "none/step.svg"});
+    EXPECT_EQ(unwritable.status, 2);
+    EXPECT_THAT(unwritable.out, HasSubstr("fits, no deadlock"));
+    EXPECT_THAT(unwritable.err, HasSubstr("none/step.svg"));
+}
+
 TEST_F(Rehearse, OutOfMemoryNamesRankAndPass)
 {
     const std::string large = plan({{"model", {{"vocab_size", 120000000}}}, {"training", {{"micro_batch", 4}}}});

@@ -261,6 +261,16 @@ TEST(Tools, TakeAndMakeText)
     EXPECT_EQ(exported.lines().at(0)["files"],
         Json(
             {"config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}));
+    // An empty folder, here by a link, is filled where it is.
+    fs::create_directories(folder.path() / "disk");
+    fs::create_directory_symlink("disk", folder.path() / "link");
+    const auto filled = tool(folder.path(), {"--export", checkpoint, "--output", folder.path() / "link"});
+    ASSERT_EQ(filled.status, 0) << filled.error;
+    EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+    const auto names = filled.lines().at(0)["files"].get<std::vector<std::string>>();
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "disk"), {}), std::ptrdiff_t(names.size()));
+    for (const std::string& name : names)
+        EXPECT_TRUE(fs::is_regular_file(folder.path() / "disk" / name)) << name;
     const auto made = [&](const std::vector<std::string>& more) {
         std::vector<std::string> arguments{"--generate", "AB", "--model", model, "--tokens", "8"};
         arguments.insert(arguments.end(), more.begin(), more.end());
@@ -281,6 +291,19 @@ TEST(Tools, TakeAndMakeText)
     ASSERT_EQ(scored.size(), 3u);
     EXPECT_EQ(scored[0]["log_likelihood"], scored[1]["log_likelihood"]);
     EXPECT_EQ(scored[0]["tokens"], 2);
+
+    // Weights that are no numbers make no text, and no score.
+    {
+        std::fstream weights(model + "/model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+        weights.seekp(-2, std::ios::end);
+        weights << "\xc0\x7f"; // in bf16
+    }
+    for (const std::vector<std::string>& arguments :
+        {std::vector<std::string>{"--generate", "AB", "--model", model}, {"--score", lines, "--model", model}}) {
+        const Output none = tool(folder.path(), arguments);
+        EXPECT_EQ(none.status, 1);
+        EXPECT_THAT(none.error, HasSubstr("the model gives no numbers"));
+    }
 }
 
 // Shares of many draws against the probabilities, and what top-k and top-p leave of them.

@@ -46,7 +46,6 @@ Expected<int> measure(
     const ProbeOptions& options, const Target& target, const ProbeReport& report, RunProgress& progress)
 {
     const std::string id = cluster_of(options, target);
-    FOURFOLD_CHECK(check_cluster_id(id, {}));
     FOURFOLD_TRY(const ResolvedPlan job, job_of(options, target));
     MachineMeasurement measurement;
     measurement.date = utc_now().substr(0, std::string_view("2026-01-31").size());
@@ -77,12 +76,16 @@ Expected<int> probe(const ProbeOptions& options)
     if (!options.save.empty()) {
         FOURFOLD_CHECK(check_cluster_id(options.save, options.like));
     }
+    if (options.measure)
+        FOURFOLD_CHECK(check_cluster_id(cluster_of(options, target), {}));
     if (options.dry_run) {
         auto preview = preview_probe(target, !options.quick);
         if (preview && options.measure)
             preview->text += "the trainer then measures for about a minute, in a run of its own\n";
         return preview ? show(*preview, options.json) : fail(preview.error());
     }
+    if (options.measure) // nobody waits for a minute only to hear this
+        FOURFOLD_CHECK(machine_file(cluster_of(options, target)));
     RunProgress progress(false, options.accept_new_hosts);
     const auto report = [&] {
         const StopSignals signals("stopping the probe");
@@ -126,6 +129,7 @@ void add_probe(Cli& cli)
     auto* save
         = command->add_option("--save-cluster", options->save, "store the measured figures as this cluster preset")
               ->type_name("ID")
+              ->check(a_name())
               ->excludes(quick);
     command
         ->add_option(

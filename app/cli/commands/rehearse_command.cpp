@@ -25,23 +25,26 @@ struct RehearseOptions {
 
 Expected<int> rehearse(const RehearseOptions& options)
 {
-    if (!options.trace.empty())
+    if (!options.trace.empty()) {
+        FOURFOLD_CHECK(check_timeline_file(options.trace));
         FOURFOLD_CHECK(check_output(options.trace, {options.plan.plan}));
+    }
     FOURFOLD_TRY(const ResolvedPlan plan, options.plan.load_sound(Presets()));
     FOURFOLD_TRY(Json result, [&] {
         const StopSignals signals("stopping the rehearsal");
         return rehearse_plan({plan, {}, options.timeout_s, !options.trace.empty()}, signals.token());
     }());
-    if (const auto found = result.find("timeline"); found != result.end()) {
-        FOURFOLD_TRY(const Timeline timeline, timeline_from_chrome_trace(*found, "the rehearsal"));
-        FOURFOLD_CHECK(export_timeline(
-            timeline, (plan.name.empty() ? plan.model.name : plan.name) + ", rehearsed", options.trace));
-        result.erase(found);
-    }
-    if (options.json) {
+    const Json trace = result.value("timeline", Json());
+    result.erase("timeline");
+    if (options.json) { // what was found out stays, also where the file cannot be written
         print_json(result);
     } else {
-        std::cout << rehearsal_text(result);
+        std::cout << rehearsal_text(result) << std::flush;
+    }
+    if (!trace.is_null()) {
+        FOURFOLD_TRY(const Timeline timeline, timeline_from_chrome_trace(trace, "the rehearsal"));
+        FOURFOLD_CHECK(export_timeline(
+            timeline, (plan.name.empty() ? plan.model.name : plan.name) + ", rehearsed", options.trace));
     }
     return result["verdict"] == "ok" ? kDone : kFailed;
 }
@@ -61,7 +64,7 @@ void add_rehearse(Cli& cli)
         ->add_option("--timeout", options->timeout_s,
             "give up after so many seconds and say how far it came (default: as long as it takes)")
         ->type_name("SECONDS")
-        ->check(CLI::PositiveNumber);
+        ->check(number_up_to(1e9));
     command
         ->add_option("--trace", options->trace,
             "write the rehearsed step as a timeline, a track a stage: .json (Chrome trace events), .svg or .png")

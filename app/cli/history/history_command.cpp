@@ -162,10 +162,11 @@ void add_history(Cli& cli)
             });
         out->add_option("RUN", options->ids, "ids; every run when left out")
             ->expected(0, std::numeric_limits<int>::max());
-        out->add_option("-o,--output", options->output, "write to this file instead of standard output")
-            ->check(a_name())
-            ->type_name("FILE");
-        options->dashboards.add_to(*out);
+        auto* output = out->add_option("-o,--output", options->output, "write to this file instead of standard output")
+                           ->check(a_name())
+                           ->type_name("FILE");
+        for (CLI::Option* const board : options->dashboards.add_to(*out))
+            board->excludes(output)->excludes(out->get_option("--format")); // they are files of their own kinds
     }
     {
         const auto options = std::make_shared<HistoryOptions>();

@@ -9,15 +9,18 @@
 
 namespace fourfold::cli {
 
-void DashboardOptions::add_to(CLI::App& command)
+std::vector<CLI::Option*> DashboardOptions::add_to(CLI::App& command)
 {
-    command.add_option("--tensorboard", tensorboard, "write the run's metrics for `tensorboard --logdir FOLDER`")
-        ->type_name("FOLDER");
-    command
-        .add_option("--wandb", wandb,
-            "write the run as an offline run of Weights & Biases, which `wandb sync FOLDER/wandb/offline-run-*` "
-            "uploads")
-        ->type_name("FOLDER");
+    return {
+        command.add_option("--tensorboard", tensorboard, "write the run's metrics for `tensorboard --logdir FOLDER`")
+            ->check(a_name())
+            ->type_name("FOLDER"),
+        command
+            .add_option("--wandb", wandb,
+                "write the run as an offline run of Weights & Biases, which `wandb sync FOLDER/wandb/offline-run-*` "
+                "uploads")
+            ->check(a_name())
+            ->type_name("FOLDER")};
 }
 
 Expected<void> Dashboards::begin(const std::string& run)

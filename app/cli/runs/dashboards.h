@@ -15,7 +15,7 @@ namespace fourfold::cli {
 struct DashboardOptions {
     std::string tensorboard, wandb; // folders; empty: not asked for
 
-    void add_to(CLI::App& command);
+    std::vector<CLI::Option*> add_to(CLI::App& command);
     [[nodiscard]] bool any() const { return !tensorboard.empty() || !wandb.empty(); }
 };
 

@@ -7,8 +7,12 @@
 #include "core/history/run_event.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <thread>
+
+#include <unistd.h>
 
 namespace fourfold {
 
@@ -275,19 +279,28 @@ Expected<MeasuredMachine> measured_machine(
     return out;
 }
 
-Expected<std::filesystem::path> save_machine(const MeasuredMachine& machine, const std::string& id)
+Expected<std::filesystem::path> machine_file(const std::string& id)
 {
     const auto file = config_folder() / "presets/clusters" / (id + ".json");
     std::error_code error;
-    if (std::filesystem::exists(file, error)) {
+    if (std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
         const auto before = read_json_file(file);
         if (!before || before->dump().find(kMeasuredBy) == std::string::npos)
             return Problem{ProblemCode::refused, "exists and does not come from a measurement",
                 "move it away, or choose another id with --save-cluster", file.string()};
     }
+    FOURFOLD_CHECK(make_folders(file.parent_path()));
+    if (::access(file.parent_path().c_str(), W_OK) != 0)
+        return Problem{ProblemCode::io, std::string("cannot be written: ") + std::strerror(errno),
+            "change its permissions", file.parent_path().string()};
+    return file;
+}
+
+Expected<std::filesystem::path> save_machine(const MeasuredMachine& machine, const std::string& id)
+{
+    FOURFOLD_TRY(const std::filesystem::path file, machine_file(id));
     Json preset = {{"id", id}};
     preset.update(machine.cluster);
-    FOURFOLD_CHECK(make_folders(file.parent_path()));
     FOURFOLD_CHECK(write_file_atomically(file, preset.dump(2) + "\n"));
     return file;
 }

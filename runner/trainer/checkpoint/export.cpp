@@ -209,6 +209,27 @@ Expected<void> check_output(const fs::path& output)
         return {};
     return Problem{ProblemCode::refused, "exists and is not an empty folder", "name another --output", output.string()};
 }
+Expected<void> put(const fs::path& from, const fs::path& to)
+{
+    std::error_code error;
+    fs::rename(from, to, error);
+    if (error)
+        return Problem{ProblemCode::io, "cannot be put in its place: " + error.message(), "", to.string()};
+    return {};
+}
+
+// config.json last: until it is there, the folder is no model.
+Expected<void> move_files(const fs::path& from, const fs::path& to, const std::vector<std::string>& names)
+{
+    constexpr const char* kConfig = "config.json";
+    for (const std::string& name : names)
+        if (name != kConfig)
+            FOURFOLD_CHECK(put(from / name, to / name));
+    FOURFOLD_CHECK(put(from / kConfig, to / kConfig));
+    std::error_code error;
+    fs::remove(from, error);
+    return {};
+}
 } // namespace
 
 Expected<Exported> export_model(const ExportRequest& request)
@@ -231,8 +252,10 @@ Expected<Exported> export_model(const ExportRequest& request)
     fs::path output = request.output;
     if (!output.has_filename())
         output = output.parent_path();
-    const fs::path partial = output.string() + ".partial";
     std::error_code error;
+    // An empty folder is filled and not replaced: it may be a mount point, a link to another disk, or ".".
+    const bool fills = fs::is_directory(output, error);
+    const fs::path partial = fills ? output / "model.partial" : fs::path(output.string() + ".partial");
     if (fs::exists(fs::symlink_status(partial, error)))
         return Problem{ProblemCode::refused, "is left of an export that did not end", "remove it", partial.string()};
     FOURFOLD_CHECK(make_folders(partial));
@@ -249,17 +272,18 @@ Expected<Exported> export_model(const ExportRequest& request)
         FOURFOLD_CHECK(write_json("generation_config.json", generation));
         return tokenizer.found() ? tokenizer.copy(partial, plan.model.max_positions) : Expected<void>();
     };
-    if (const auto written = write(); !written) {
-        fs::remove_all(partial, error);
-        return written.error();
-    }
+    const auto given_up = [&partial](const Problem& problem) {
+        std::error_code ignored;
+        fs::remove_all(partial, ignored);
+        return problem;
+    };
+    if (const auto written = write(); !written)
+        return given_up(written.error());
     for (const auto& entry : fs::directory_iterator(partial, error))
         exported.files.push_back(entry.path().filename().string());
     std::ranges::sort(exported.files);
-    fs::remove(output, error); // empty
-    fs::rename(partial, output, error);
-    if (error)
-        return Problem{ProblemCode::io, "cannot rename it: " + error.message(), "", partial.string()};
+    if (const auto placed = fills ? move_files(partial, output, exported.files) : put(partial, output); !placed)
+        return given_up(placed.error());
     if (!tokenizer.found())
         exported.notes.emplace_back("no tokenizer: give --tokenizer tokenizer.json");
     if (!contents.checked)

@@ -9,6 +9,7 @@
 #include "runner/trainer/pipeline_parallel/message_plan.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/isfinite.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/tensor.h>
 
@@ -70,7 +71,7 @@ const ModelShape& LoadedModel::shape() const
     return state_->plan.model;
 }
 
-at::Tensor LoadedModel::log_probabilities(const std::vector<int64_t>& tokens, bool last_alone) const
+Expected<at::Tensor> LoadedModel::log_probabilities(const std::vector<int64_t>& tokens, bool last_alone) const
 {
     const at::NoGradGuard no_graph;
     const auto length = static_cast<int64_t>(tokens.size());
@@ -87,7 +88,11 @@ at::Tensor LoadedModel::log_probabilities(const std::vector<int64_t>& tokens, bo
     if (last_alone)
         stream = stream.narrow(0, length - 1, 1);
     const at::Tensor logits = decoders[0].logits(stream).squeeze(1).narrow(1, 0, plan.model.vocab);
-    return at::log_softmax(logits.to(at::kFloat), -1).cpu();
+    const at::Tensor log_probabilities = at::log_softmax(logits.to(at::kFloat), -1).cpu();
+    if (!at::isfinite(log_probabilities).all().item<bool>())
+        return Problem{ProblemCode::failed, "the model gives no numbers: its weights hold values that are not finite",
+            "take an earlier checkpoint", state_->plan.name};
+    return log_probabilities;
 }
 
 } // namespace fourfold::trainer

@@ -23,8 +23,10 @@ public:
     [[nodiscard]] const ModelShape& shape() const;
     // Natural logarithms of the probabilities of what follows each token: [tokens, vocab], fp32 on the CPU. Of the
     // last token alone: [1, vocab]. Preconditions: there are tokens, no more than max_positions, all of the vocabulary.
-    // No padding: a sequence is computed at its own length.
-    [[nodiscard]] at::Tensor log_probabilities(const std::vector<int64_t>& tokens, bool last_alone = false) const;
+    // No padding: a sequence is computed at its own length. Fails where they are no numbers: the weights are not
+    // finite.
+    [[nodiscard]] Expected<at::Tensor> log_probabilities(
+        const std::vector<int64_t>& tokens, bool last_alone = false) const;
 
 private:
     struct State;

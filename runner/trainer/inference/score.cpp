@@ -24,10 +24,10 @@ struct Likelihood {
     bool greedy = true;
 };
 
-Likelihood likelihood(const LoadedModel& model, const Item& item)
+Expected<Likelihood> likelihood(const LoadedModel& model, const Item& item)
 {
     const std::vector<int64_t> read(item.tokens.begin(), item.tokens.end() - 1);
-    const at::Tensor all = model.log_probabilities(read);
+    FOURFOLD_TRY(const at::Tensor all, model.log_probabilities(read));
     const auto* const values = all.const_data_ptr<float>();
     const int64_t vocab = all.size(1);
     Likelihood sum;
@@ -137,7 +137,7 @@ Expected<Json> score_choices(const LoadedModel& model, const Reader& reader, con
     for (int i = 0; i < int(choices.size()); ++i) {
         FOURFOLD_TRY(
             const Item item, reader.item(context, choices[std::size_t(i)], line, "choices[" + std::to_string(i) + "]"));
-        const Likelihood found = likelihood(model, item);
+        FOURFOLD_TRY(const Likelihood found, likelihood(model, item));
         logs.push_back(found.log);
         const double normalised = found.log / item.length;
         if (i == 0 || found.log > most) {
@@ -184,7 +184,7 @@ Expected<Json> score_lines(const LoadedModel& model, const Texts& texts, const s
             if (!line.has("continuation"))
                 return line.missing("continuation", "a text or an array of token ids, or \"choices\"");
             FOURFOLD_TRY(const Item item, reader.item(json["context"], json["continuation"], line, "continuation"));
-            const Likelihood found = likelihood(model, item);
+            FOURFOLD_TRY(const Likelihood found, likelihood(model, item));
             ++totals.single;
             totals.log += found.log;
             totals.tokens += found.tokens;
@@ -216,7 +216,8 @@ Expected<Json> score_tokens(const LoadedModel& model, const std::filesystem::pat
         FOURFOLD_CHECK(data.window(i, {tokens.data(), labels.data()}));
         Item item{tokens, 1, 0};
         item.tokens.push_back(labels.back());
-        log += likelihood(model, item).log;
+        FOURFOLD_TRY(const Likelihood found, likelihood(model, item));
+        log += found.log;
         progress(i + 1, data.windows());
     }
     const double count = double(data.windows() * seq_len), nats = -log / count;

@@ -122,7 +122,8 @@ Expected<void> run_score(const Options& options)
     FOURFOLD_TRY(const Opened opened, open_model(options));
     const LoadedModel& model = *opened.model;
     const fs::path file = options.text("--score");
-    if (file.extension() == ".jsonl") {
+    const std::string ending = lower_case(file.extension().string());
+    if (ending == ".jsonl" || ending == ".json") {
         FOURFOLD_TRY(const Json total, score_lines(model, opened.texts, file, print));
         print(total);
         return {};
@@ -190,10 +191,12 @@ Expected<void> run_generate(const Options& options)
     };
     show(opened.texts.text(ids), true);
     std::vector<int64_t> all = ids;
-    (void)generate(*opened.model, std::move(ids), count, opened.texts.end(), sampling, [&](int64_t token) {
+    const auto made = generate(*opened.model, std::move(ids), count, opened.texts.end(), sampling, [&](int64_t token) {
         all.push_back(token);
         show(opened.texts.text(all), false);
     });
+    if (!made)
+        return made.error();
     show(opened.texts.text(all), true);
     std::fputs("\n", stdout);
     return {};
