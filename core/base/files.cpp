@@ -31,11 +31,6 @@ Problem io_problem(const std::filesystem::path& file, const std::string& what, i
     case EFBIG:
         problem.hint = "the file size limit of this session is too small";
         break;
-    case ELOOP: // such a name cannot be used, whatever else happens
-    case ENAMETOOLONG:
-    case ENOTDIR:
-        problem.code = ProblemCode::bad_input;
-        break;
     case EACCES:
     case EPERM:
     case EROFS:
@@ -185,8 +180,14 @@ Expected<std::string> read_input(const std::filesystem::path& file, std::size_t 
     if (::stat(file.c_str(), &info) == 0 && (S_ISDIR(info.st_mode) || S_ISBLK(info.st_mode) || S_ISSOCK(info.st_mode)))
         return read_text_file(file, max_bytes); // says what it is
     const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
-    if (!fd.valid())
-        return io_problem(file, "cannot be opened", errno);
+    if (!fd.valid()) {
+        const int error = errno;
+        Problem problem = io_problem(file, "cannot be opened", error);
+        // Such a name cannot be used, whenever it is tried.
+        if (error == ELOOP || error == ENAMETOOLONG || error == ENOTDIR)
+            problem.code = ProblemCode::bad_input;
+        return problem;
+    }
     return read_to_end(fd.get(), file, max_bytes);
 }
 
