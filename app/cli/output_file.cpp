@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/output_file.h"
 
-#include "core/history/store.h"
+#include "core/history/history_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -18,13 +18,8 @@ Expected<void> check_output(const std::string& output, const std::vector<std::st
         return {
             ProblemCode::bad_input, std::string("is ") + what + ", which would be lost", "name another file", output};
     };
-    std::error_code error;
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) { // SQLite's own, which may not be there at the moment
-        const std::filesystem::path part = HistoryStore::default_file().string() + suffix;
-        if (is_output(part)
-            || std::filesystem::weakly_canonical(output, error) == std::filesystem::weakly_canonical(part, error))
-            return taken("the history");
-    }
+    if (is_history(output))
+        return taken("the history");
     if (std::any_of(inputs.begin(), inputs.end(), is_output))
         return taken("what the command reads");
     return {};

@@ -3,8 +3,11 @@
 
 #include "app/models/shared/text.h"
 #include "core/base/paths.h"
+#include "core/base/text.h"
 
 #include <QSettings>
+
+#include <cstdio>
 
 namespace fourfold::ui {
 
@@ -12,16 +15,34 @@ namespace {
 constexpr int kMostRecent = 8;
 constexpr const char* kPageState = "/state"; // after the page's id
 
-QString settingsFile()
+std::filesystem::path settingsFile()
 {
-    return exactText((config_folder() / "desktop.ini").string());
+    return config_folder() / "desktop.ini";
+}
+
+// Qt would wait for who writes into a pipe, and read a file of any size before there is a window. Nothing: all well.
+std::string whatKeepsOut(const std::filesystem::path& file)
+{
+    constexpr std::uintmax_t kMost = 4U << 20;
+    std::error_code error;
+    const auto status = std::filesystem::status(file, error);
+    if (!std::filesystem::exists(status))
+        return "";
+    if (!std::filesystem::is_regular_file(status))
+        return "is no file";
+    return std::filesystem::file_size(file, error) > kMost ? "is larger than 4 MiB" : "";
 }
 } // namespace
 
 Session Session::load()
 {
-    const QSettings settings(settingsFile(), QSettings::IniFormat);
     Session session;
+    if (const std::string why = whatKeepsOut(settingsFile()); !why.empty()) {
+        std::fprintf(stderr, "fourfold-desktop: warning: %s %s: settings are neither read nor kept\n",
+            printable(settingsFile().string(), kUncut).c_str(), why.c_str());
+        return session;
+    }
+    const QSettings settings(exactText(settingsFile().string()), QSettings::IniFormat);
     session.geometry = settings.value(QStringLiteral("window/geometry")).toByteArray();
     session.page = settings.value(QStringLiteral("window/page")).toString();
     session.layout = settings.value(QStringLiteral("window/layout")).toMap();
@@ -38,7 +59,9 @@ Session Session::load()
 
 void Session::save() const
 {
-    QSettings settings(settingsFile(), QSettings::IniFormat);
+    if (!whatKeepsOut(settingsFile()).empty())
+        return;
+    QSettings settings(exactText(settingsFile().string()), QSettings::IniFormat);
     settings.setValue(QStringLiteral("window/geometry"), geometry);
     settings.setValue(QStringLiteral("window/page"), page);
     settings.setValue(QStringLiteral("window/layout"), layout);

@@ -3,6 +3,7 @@
 
 #include "app/tui/rehearsal_box.h"
 #include "app/view/plan/edits.h"
+#include "app/view/output.h"
 #include "core/base/text.h"
 
 #include <cstdlib>
@@ -309,6 +310,8 @@ void Desk::tick()
 
 void Desk::write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write)
 {
+    if (!succeeded(view::check_output(file)))
+        return;
     const auto then = [this, file, write = std::move(write)] {
         if (succeeded(write()))
             tell("Wrote " + file.string(), view::Tone::good);

@@ -51,7 +51,7 @@ void Shell::run(Screen& screen)
     draw(screen);
     while (!desk_.quits() && !screen.is_ending()) {
         screen.wait(patience());
-        for (Key key = screen.key(); key.code != Key::none; key = screen.key()) {
+        for (Key key = screen.key(); key.code != Key::none && !screen.is_ending(); key = screen.key()) {
             if (key.is_ctrl('z')) {
                 keep_session();
                 screen.suspend();

@@ -3,6 +3,7 @@
 
 #include "app/tui/linear/linear.h"
 #include "app/tui/shell.h"
+#include "core/base/input_file.h"
 
 #include <atomic>
 #include <csignal>
@@ -43,7 +44,8 @@ Expected<void> run_tui(const TuiOptions& options)
     });
     desk.gives_advice = options.gives_advice;
     if (!options.plan.empty()) {
-        FOURFOLD_CHECK(read_plan(options.plan)); // told here, before the screen
+        FOURFOLD_CHECK(open_regular(options.plan)); // told here, before the screen
+        FOURFOLD_CHECK(read_plan(options.plan));
         desk.open_plan(options.plan);
     }
     const Session session;

@@ -30,6 +30,8 @@ Expected<void> resolve_run(const Json& written, ResolvedPlan& plan)
         plan.notes.emplace_back("run.steps decides how long to train; run.tokens is not used");
     if (!run.steps && !run.tokens)
         run.steps = kDefaultSteps;
+    if (run.documents.end && !run.documents.mask)
+        plan.notes.emplace_back("run.documents.end has no effect while run.documents.mask is off");
     FOURFOLD_CHECK(check_data(run.data, plan.where, "run.data"));
     FOURFOLD_CHECK(check_data(run.eval.data, plan.where, "run.eval.data"));
     if (run.eval.every > 0 && run.eval.data.empty())

@@ -104,6 +104,12 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
     if (training.fp8_recipe != Training().fp8_recipe && training.precision != Precision::fp8)
         plan.notes.push_back(
             "training.fp8_recipe has no effect while training.precision is " + to_text(training.precision));
+    if (training.fp8_scale_group != Training().fp8_scale_group && training.precision != Precision::fp8)
+        plan.notes.push_back(
+            "training.fp8_scale_group has no effect while training.precision is " + to_text(training.precision));
+    if (training.mx_rounding != Training().mx_rounding
+        && (training.precision != Precision::fp8 || training.fp8_recipe != Fp8Recipe::mxfp8))
+        plan.notes.emplace_back("training.mx_rounding has no effect unless training.fp8_recipe is mxfp8, in fp8");
     const auto better = stack.attention_by_generation.find(plan.cluster.gpu.generation);
     if (!chosen("attention") && better != stack.attention_by_generation.end())
         training.attention = better->second;

@@ -12,6 +12,7 @@
 #include "app/models/shared/text.h"
 #include "app/view/compare/published.h"
 #include "app/view/plan/edits.h"
+#include "core/base/paths.h"
 #include "core/plan/fields.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
@@ -31,6 +32,8 @@
 #include <QStatusBar>
 #include <QTableView>
 #include <QTest>
+
+#include <sys/stat.h>
 
 using namespace fourfold;
 using namespace fourfold::ui;
@@ -141,6 +144,27 @@ private slots:
         QTRY_COMPARE(Session::load().page, QStringLiteral("history"));
         QVERIFY(Session::load().openPlans.join(QLatin1Char(' ')).contains(QLatin1String("third.plan.json")));
         QVERIFY(window.close());
+    }
+
+    // Nobody writes into a pipe in the place of the settings, and nobody reads millions of them before a window opens.
+    void settingsThatAreNoneKeepNobodyWaiting()
+    {
+        Session().save();
+        const std::filesystem::path file = config_folder() / "desktop.ini";
+        QVERIFY(std::filesystem::remove(file));
+        QCOMPARE(::mkfifo(file.c_str(), 0600), 0);
+        QCOMPARE(Session::load().zoom, 100);
+        Session().save();
+        QVERIFY(std::filesystem::is_fifo(file));
+        QVERIFY(std::filesystem::remove(file));
+        {
+            QFile large(exactText(file.string()));
+            QVERIFY(large.open(QIODevice::WriteOnly));
+            large.write("[view]\nzoom=150\n");
+            large.write(QByteArray(5 << 20, '\n'));
+        }
+        QCOMPARE(Session::load().zoom, 100);
+        QVERIFY(std::filesystem::remove(file));
     }
 
     void searchAndComparisonComeBack()

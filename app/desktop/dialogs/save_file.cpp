@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/dialogs/save_file.h"
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/models/shared/text.h"
+#include "app/view/output.h"
 
 #include <QFileDialog>
 #include <QMainWindow>
@@ -36,7 +38,12 @@ QString askSaveFile(
     if (dialog.exec() != QDialog::Accepted)
         return {};
     folder = dialog.directory().absolutePath();
-    return dialog.selectedFiles().value(0);
+    const QString file = dialog.selectedFiles().value(0);
+    if (const Expected<void> usable = view::check_output(file.toStdString()); !usable) {
+        showProblem(parent, tr("The file cannot be written"), usable.error());
+        return {};
+    }
+    return file;
 }
 
 void sayWritten(const QWidget* from, const QString& file)

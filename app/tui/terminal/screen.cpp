@@ -53,7 +53,10 @@ struct Terminal {
 Terminal terminal;
 
 constexpr std::array kEnding{SIGTERM, SIGHUP, SIGINT};
-constexpr std::array kFatal{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT};
+// Those that end a program which knows nothing of them; SIGPIPE and SIGXFSZ are left out from the start.
+constexpr std::array kFatal{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGTRAP, SIGSYS, SIGUSR1, SIGUSR2,
+    SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU};
+constexpr int kMostCells = 4'000'000; // of a screen; a terminal that says more of itself is none to draw on
 
 void tell(char what)
 {
@@ -100,8 +103,11 @@ void handle_signals()
         handle(number, on_signal);
     for (const int number : {SIGWINCH, SIGTSTP, SIGCONT})
         handle(number, on_signal);
-    for (const int number : kFatal)
-        handle(number, on_fatal);
+    for (const int number : kFatal) {
+        struct sigaction now { };
+        if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) // what is left out stays left out
+            handle(number, on_fatal);
+    }
 }
 
 void forget_signals()
@@ -110,8 +116,11 @@ void forget_signals()
         ::signal(number, SIG_DFL);
     for (const int number : {SIGWINCH, SIGTSTP, SIGCONT})
         ::signal(number, SIG_DFL);
-    for (const int number : kFatal)
-        ::signal(number, SIG_DFL);
+    for (const int number : kFatal) {
+        struct sigaction now { };
+        if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler == on_fatal)
+            ::signal(number, SIG_DFL);
+    }
 }
 
 const char* capability(const char* name)
@@ -125,6 +134,11 @@ void send(const char* text)
 {
     std::fputs(text, stdout);
     std::fflush(stdout);
+}
+
+bool is_wild(const winsize& size)
+{
+    return int(size.ws_row) * int(size.ws_col) > kMostCells;
 }
 
 Problem no_terminal(const std::string& message, const std::string& hint)
@@ -174,6 +188,9 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
         return no_terminal(text_of("the terminal has %d x %d characters, the planner needs %d x %d", size.ws_col,
                                size.ws_row, kLeastColumns, kLeastRows),
             "make the window larger, or use the commands (fourfold --help)");
+    if (is_wild(size))
+        return no_terminal(text_of("the terminal says that it has %d x %d characters", size.ws_col, size.ws_row),
+            "set its size, for example with stty rows 24 cols 80");
     if (size.ws_row > 0) { // the terminal knows its size better; ncurses ends at a wild one
         ::unsetenv("LINES");
         ::unsetenv("COLUMNS");
@@ -374,33 +391,36 @@ void Screen::suspend()
     terminal.resized = true;
 }
 
-// What stands between the brackets of a paste; the terminal sends it as if it were typed. Read in blocks: curses would
-// take a megabyte byte by byte.
+// What stands between the brackets of a paste; the terminal sends it as if it were typed. No byte behind its end is
+// read, for that is curses' (whose own queue of what is handed back to it has no end any more once it was full), so as
+// many at once as the end still needs; curses would take a megabyte byte by byte.
 Key Screen::take_paste()
 {
     static constexpr std::string_view kEnd = "\033[201~";
     constexpr int kPatience = 2000; // milliseconds: a paste whose end never comes is over then
     Key key{Key::paste};
     std::string tail; // where the end may begin
-    std::vector<char> block(1 << 16);
-    for (;;) {
+    std::array<char, kEnd.size()> block{};
+    int there = 0; // bytes that can be read without a wait
+    while (tail != kEnd && terminal.ending == 0) {
         pollfd source{STDIN_FILENO, POLLIN, 0};
-        if (::poll(&source, 1, kPatience) <= 0)
+        if (there <= 0 && (::poll(&source, 1, kPatience) <= 0 || ::ioctl(STDIN_FILENO, FIONREAD, &there) != 0))
             break;
-        const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+        const ssize_t got = ::read(STDIN_FILENO, block.data(), kEnd.size() - tail.size());
         if (got <= 0)
             break;
+        there -= static_cast<int>(got);
         tail.append(block.data(), static_cast<std::size_t>(got));
-        const std::size_t end = tail.find(kEnd);
-        const std::size_t whole = end != std::string::npos ? end : tail.size() - std::min(tail.size(), kEnd.size() - 1);
+        std::size_t whole = std::min(tail.find(kEnd.front()), tail.size());
+        while (whole < tail.size() && !kEnd.starts_with(std::string_view(tail).substr(whole)))
+            whole = std::min(tail.find(kEnd.front(), whole + 1), tail.size());
         key.pasted += whole;
         key.text.append(tail, 0, std::min(whole, kMostPasted - key.text.size()));
-        tail.erase(0, end != std::string::npos ? end + kEnd.size() : whole);
-        if (end == std::string::npos)
-            continue;
-        for (auto typed = tail.rbegin(); typed != tail.rend(); ++typed)
-            ::ungetch(static_cast<unsigned char>(*typed)); // what was typed behind it
-        break;
+        tail.erase(0, whole);
+    }
+    if (tail != kEnd) { // what began like the end was none
+        key.pasted += tail.size();
+        key.text.append(tail, 0, kMostPasted - key.text.size());
     }
     std::replace(key.text.begin(), key.text.end(), '\r', '\n');
     return key;
@@ -410,7 +430,7 @@ Key Screen::key()
 {
     if (std::exchange(terminal.resized, false)) {
         winsize size{};
-        if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
+        if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0 && !is_wild(size))
             ::resizeterm(size.ws_row, size.ws_col);
         redraw();
         return {Key::resize};

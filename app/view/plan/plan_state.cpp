@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/plan/plan_state.h"
 
+#include "app/view/output.h"
+#include "core/base/input_file.h"
 #include "core/plan/fields.h"
 
 namespace fourfold::view {
@@ -11,11 +13,18 @@ std::string text_of_file(const std::filesystem::path& file)
     const Expected<std::string> text = read_text_file(file);
     return text ? *text : std::string();
 }
+
+// Nobody at a window or terminal waits for who writes into a pipe.
+Expected<Plan> plan_of(const std::filesystem::path& file)
+{
+    FOURFOLD_TRY([[maybe_unused]] const FileDescriptor opened, open_regular(file));
+    return read_plan(file);
+}
 } // namespace
 
 Expected<void> PlanState::open(const std::filesystem::path& file)
 {
-    FOURFOLD_TRY(Plan plan, read_plan(file));
+    FOURFOLD_TRY(Plan plan, plan_of(file));
     file_ = file;
     file_text_ = text_of_file(file);
     take(std::move(plan));
@@ -24,7 +33,7 @@ Expected<void> PlanState::open(const std::filesystem::path& file)
 
 Expected<Plan> PlanState::reread()
 {
-    FOURFOLD_TRY(Plan plan, read_plan(file_));
+    FOURFOLD_TRY(Plan plan, plan_of(file_));
     file_text_ = text_of_file(file_);
     return plan;
 }
@@ -44,6 +53,7 @@ void PlanState::put(Plan plan)
 Expected<void> PlanState::save(const std::filesystem::path& file)
 {
     const std::string text = to_text(plan_);
+    FOURFOLD_CHECK(check_output(file));
     FOURFOLD_CHECK(write_file_atomically(file, text));
     file_ = file;
     file_text_ = text;

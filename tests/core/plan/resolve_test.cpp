@@ -144,6 +144,11 @@ TEST(Resolve, NotesWhatHasNoEffect)
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.fp8_recipe=rowwise"})), "fp8_recipe"));
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.steps=2", "run.tokens=5"})), "run.tokens"));
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.eval.every=2"})), "run.eval.data"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.mx_rounding=ceil"})), "mx_rounding"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.fp8_scale_group=rank"})), "fp8_scale_group"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.documents.end=5"})), "run.documents.end"));
+    EXPECT_FALSE(has_note(
+        resolved(changed(base_plan(), {"run.documents.end=5", "run.documents.mask=true"})), "run.documents.end"));
     EXPECT_TRUE(resolved(base_plan()).notes.empty());
 }
 
