@@ -2,8 +2,8 @@
 #include "app/tui/desk.h"
 
 #include "app/tui/rehearsal_box.h"
-#include "app/view/plan/edits.h"
 #include "app/view/output.h"
+#include "app/view/plan/edits.h"
 #include "core/base/text.h"
 
 #include <cstdlib>
