@@ -442,7 +442,7 @@ void MainWindow::offerRunsUnderWay()
 void MainWindow::offerChangedPlan(int index)
 {
     PlanDocument* changed = &m_plans.document(index);
-    if (!changed->isDirty() && read_plan(changed->file())) {
+    if (!changed->isDirty() && view::read_plan_file(changed->file())) {
         m_files->reload(index);
         return;
     }

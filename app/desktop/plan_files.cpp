@@ -31,7 +31,7 @@ QString absoluteText(const std::filesystem::path& file)
 Expected<Plan> presetPlan(const Presets& presets, const std::string& id)
 {
     FOURFOLD_TRY(const std::filesystem::path file, presets.file("plans", id));
-    FOURFOLD_TRY(Plan plan, read_plan(file));
+    FOURFOLD_TRY(Plan plan, view::read_plan_file(file));
     plan.where.clear();
     return plan;
 }
@@ -51,7 +51,7 @@ void PlanFiles::openSession()
     int shown = -1;
     for (int i = 0; i < files.size(); ++i) {
         // A file that is gone or broken since is no reason to bother a user who only started the program.
-        if (!read_plan(pathOf(files[i])) || !m_plans.unused().open(pathOf(files[i])))
+        if (!view::read_plan_file(pathOf(files[i])) || !m_plans.unused().open(pathOf(files[i])))
             continue;
         if (i == m_session.currentPlan)
             shown = m_plans.currentIndex();
@@ -157,7 +157,7 @@ bool PlanFiles::open(const std::filesystem::path& file)
         return true;
     }
     // Read before a tab is made: an unusable file leaves no trace.
-    if (!succeeded(m_window, tr("The plan cannot be opened"), read_plan(file)))
+    if (!succeeded(m_window, tr("The plan cannot be opened"), view::read_plan_file(file)))
         return false;
     if (!succeeded(m_window, tr("The plan cannot be opened"), m_plans.unused().open(file)))
         return false;
@@ -192,7 +192,7 @@ bool PlanFiles::reload(int index)
 void PlanFiles::openFromDisk(int index)
 {
     const PlanDocument& document = m_plans.document(index);
-    Expected<Plan> plan = read_plan(document.file());
+    Expected<Plan> plan = view::read_plan_file(document.file());
     if (plan) {
         plan->document["name"] = tr("%1, on disk").arg(document.title()).toStdString();
         plan->where.clear();

@@ -144,6 +144,10 @@ void Desk::unless_unsaved(const std::function<void()>& then)
             ask_to_save_as();
             return;
         }
+        if (plan().state().is_changed_on_disk()) {
+            save(); // it asks
+            return;
+        }
         if (succeeded(plan().save(plan().state().file())))
             then();
     };
@@ -200,7 +204,7 @@ void Desk::open_plan(const std::filesystem::path& file)
         tell(file.filename().string() + " is open already");
         return;
     }
-    if (const Expected<Plan> usable = read_plan(file); !usable) // an unusable file leaves no tab
+    if (const Expected<Plan> usable = view::read_plan_file(file); !usable) // an unusable file leaves no tab
         tell(usable.error().line(), view::Tone::bad);
     else if (succeeded(unused_plan().open(file)))
         tell("Opened " + file.filename().string());

@@ -180,7 +180,9 @@ void StartForm::take_choice()
 {
     Desk& desk = desk_;
     close([&desk, plan = *start_.choices()[static_cast<std::size_t>(list_.selected)].plan] {
-        desk.unused_plan().reset(plan);
+        view::PlanEditor& shown = desk.unused_plan();
+        shown.reset(plan);
+        shown.mark_unsaved();
         desk.go(PageId::plan);
         desk.tell("A plan of yours; w saves it under a name");
     });

@@ -44,13 +44,14 @@ Expected<void> run_tui(const TuiOptions& options)
     });
     desk.gives_advice = options.gives_advice;
     if (!options.plan.empty()) {
-        FOURFOLD_CHECK(open_regular(options.plan)); // told here, before the screen
-        FOURFOLD_CHECK(read_plan(options.plan));
-        desk.open_plan(options.plan);
+        FOURFOLD_CHECK(view::read_plan_file(options.plan)); // told here, before the screen
     }
     const Session session;
     const Json kept = session.read();
-    if (options.plan.empty() && !Session::restore_plans(kept, desk)) {
+    const bool restored = Session::restore_plans(kept, desk);
+    if (!options.plan.empty()) {
+        desk.open_plan(options.plan); // beside what was open before
+    } else if (!restored) {
         FOURFOLD_TRY(const std::filesystem::path start, desk.presets().file("plans", kStartPlan));
         FOURFOLD_TRY(Plan plan, read_plan(start));
         desk.plan().reset(std::move(plan));

@@ -2,6 +2,7 @@
 #include "core/history/store.h"
 
 #include "core/base/paths.h"
+#include "core/base/text.h"
 #include "core/history/clock.h"
 #include "core/history/store_impl.h"
 #include "core/history/summaries.h"
@@ -29,7 +30,7 @@ void HistoryStore::Impl::insert_run(
     const int64_t prediction = add_prediction(database, plan, run.prediction);
     SQLite::Statement insert(database,
         "INSERT INTO runs (id, name, target, stack, state, problem, created, plan, prediction, planned_prediction,"
-        " environment) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        " environment, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(1, run.id);
     insert.bind(2, run.name);
     insert.bind(3, run.target);
@@ -44,6 +45,7 @@ void HistoryStore::Impl::insert_run(
     else
         insert.bind(10);
     insert.bind(11, text_of(run.environment.is_null() ? Json::object() : run.environment));
+    insert.bind(12, printable_lines(run.note));
     insert.exec();
     add_hosts(database, run.id, run.hosts);
 }

@@ -29,6 +29,7 @@ struct NewRun {
     std::optional<Json> planned_prediction; // for the plan's own stack, when that is another one
     std::vector<std::string> hosts;
     Json environment; // variables that reach every rank
+    std::string note; // a person's, or what a restart says of the run before it
 };
 
 // The part of a run's traced step that is furthest from its prediction: seconds that an average stage spends in it.

@@ -96,11 +96,11 @@ Expected<void> read_gpt_neox(const Fields& config, ModelShape& model)
     FOURFOLD_CHECK(config_keys::check_activation(config, "hidden_act", {"gelu", "gelu_new", "gelu_fast"}));
     FOURFOLD_TRY(const std::string activation, config.text_or("hidden_act", "gelu"));
     model.exact_gelu = activation == "gelu";
+    model.rotary_share = 0.25;
     FOURFOLD_CHECK(config_keys::read_rope(config, model));
     // GPT-NeoX's own name for rope_theta.
     FOURFOLD_TRY(model.rope_theta, config.positive_or("rotary_emb_base", model.rope_theta));
-    const double share = model.rotary_share != 1 ? model.rotary_share : 0.25; // read_rope() found one, or none
-    FOURFOLD_TRY(model.rotary_share, config.positive_or("rotary_pct", share));
+    FOURFOLD_TRY(model.rotary_share, config.positive_or("rotary_pct", model.rotary_share));
     if (model.rotary_share > 1 || model.rotary_dim() < 2)
         return config.wrong("rotary_pct", "a share of each head of at least two elements");
     FOURFOLD_TRY(model.parallel_residual, config.boolean_or("use_parallel_residual", true));

@@ -104,7 +104,7 @@ void DocumentReader::close_file()
             + std::to_string(now->bytes) + " bytes while it was packed: what came last is not in");
     if (std::exchange(holds_nul_, false))
         warnings_.push_back(was.path.string()
-            + " holds NUL characters, as UTF-16 or a binary file does: they are packed as the text that they are not");
+            + " holds NUL characters, as UTF-16 and binary files do: they are packed as if they were text");
     file_.reset();
     position_ = {position_.file + 1, 0, 0};
 }

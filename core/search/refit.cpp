@@ -73,7 +73,7 @@ private:
     // do: then more of them are looked at.
     Expected<std::optional<ResolvedPlan>> best_on(const std::vector<int>& gpus)
     {
-        constexpr int kFirst = 64, kMost = 1 << 16, kMore = 8;
+        constexpr int kFirst = 64, kMost = 1 << 15, kMore = 8;
         SearchRequest search_request;
         search_request.plan = request_.plan;
         search_request.space = space_of(request_.plan, gpus);
@@ -162,7 +162,7 @@ private:
         if (shortage_) {
             problem.message = "no layout of the plan fits on " + where
                 + text_of(
-                    ": %s comes nearest and needs %.2f GiB a rank, of which the %s has %.2f GiB: %.2f GiB are missing",
+                    ": %s comes nearest and needs %.2f GiB per rank, but the %s has %.2f GiB: %.2f GiB are missing",
                     shortage_->layout.c_str(), shortage_->needed_gib, shortage_->of_host ? "host" : "GPU",
                     shortage_->there_gib, shortage_->missing_gib());
         } else {

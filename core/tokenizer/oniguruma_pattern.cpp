@@ -11,7 +11,8 @@
 namespace fourfold {
 
 namespace {
-// What a letter behind a backslash stands for, within brackets; where it may be negated, `others` is the rest.
+// What a letter behind a backslash stands for, within brackets; where it may be negated, `others` is the rest. They end
+// in what cannot begin a range: a hyphen behind them is one.
 struct Members {
     char letter;
     std::string_view these, others;
@@ -19,7 +20,7 @@ struct Members {
 // The first three are the same as unicode::is_white_space(), is_word() and is_number(); their negations keep PCRE2's
 // meaning, which the option UCP sets.
 constexpr std::array kMembers{
-    Members{'s', R"(\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})", R"(\S)"},
+    Members{'s', R"( \x{85}\x{a0}\x{1680}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{2000}-\x{200a}\t-\r)", R"(\S)"},
     Members{'w',
         R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})",
         R"(\W)"},

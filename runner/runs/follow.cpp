@@ -121,7 +121,7 @@ private:
         }
         if (recorder_.full() && !told_full_) {
             told_full_ = true;
-            observer_.on_state(now(), recorder_.full_text());
+            observer_.on_state(now(), "warning: " + recorder_.full_text());
         }
         for (const std::string& note : taken->notes)
             observer_.on_state(now(), "warning: " + note);
@@ -214,6 +214,8 @@ private:
             // Not an end: the node's ranks may still run, and attach() goes on stopping them.
             out.state = RunState::stopping;
             out.problem = given_up_;
+            if (const auto order = control_.order())
+                out.ordered = order->status;
             return out;
         }
         if (!first_bad_) {

@@ -25,6 +25,7 @@ struct FollowResult {
     RunState state = RunState::fail; // not terminal when detached, when the events cannot be stored here any
                                      // more (`running`), or when a node could not be reached to stop it (`stopping`)
     std::optional<Problem> problem;
+    RunState ordered = RunState::lost; // of `stopping`: what its end would have been
 };
 
 struct FollowOptions {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/history/annotations.h"
 #include "core/history/store.h"
 #include "runner/nodes/node.h"
 #include "runner/rehearsal/rehearse_plan.h"
@@ -46,19 +45,19 @@ public:
         const std::filesystem::path folder = run_record_folder(id);
         FOURFOLD_TRY(HistoryStore store,
             HistoryStore::open(request_.history_file.empty() ? HistoryStore::default_file() : request_.history_file));
-        FOURFOLD_CHECK(record_run(store, plan_, id));
-        if (!request_.note.empty())
-            FOURFOLD_CHECK(set_note(store, id, request_.note));
+        FOURFOLD_CHECK(record_run(store, plan_, id, request_.note));
         FOURFOLD_TRY(
             Recorder recorder, Recorder::open(std::move(store), id, folder, names_of(nodes_), plan_.target.events_gib));
-        // Until ranks run, nobody but this program could carry out what `fourfold stop` asks for.
+        // What `fourfold stop` asks for: until ranks run, nobody but this program could carry it out.
         const std::jthread listener([&, given = folder / kStopFile](const std::stop_token& done) {
             std::mutex mutex;
             std::unique_lock lock(mutex);
             std::error_code ignored;
             for (std::condition_variable_any over; !done.stop_requested();) {
-                if (std::filesystem::exists(given, ignored))
+                if (std::filesystem::exists(given, ignored)) {
                     any_.request_stop();
+                    return;
+                }
                 over.wait_for(lock, done, kBetweenLooks, [] { return false; });
             }
         });

@@ -33,6 +33,7 @@ RunResult outcome(const Recorder& recorder, FollowResult followed)
     result.id = recorder.run();
     result.folder = recorder.folder();
     result.state = followed.state;
+    result.ordered = followed.ordered;
     result.problem = std::move(followed.problem);
     result.events_left = recorder.full();
     if (const auto detail = recorder.store().show(recorder.run())) {

@@ -8,6 +8,7 @@
 #include "core/search/edits.h"
 #include "core/search/refit.h"
 #include "runner/runs/fit_hosts.h"
+#include "runner/runs/run_record.h"
 #include "runner/target/room.h"
 
 #include <algorithm>
@@ -74,13 +75,14 @@ public:
 
     Expected<RunResult> after(RunResult result)
     {
-        for (int number = 1; number <= asked_.restarts && may_go_on(result.state) && !stop_.stop_requested();
-             ++number) {
+        for (int number = 1; number <= asked_.restarts && may_go_on(result) && !stop_.stop_requested(); ++number) {
             if (!is_terminal(result.state) && (earlier_.empty() || earlier_.back().id != result.id))
                 earlier_.push_back({result.id, hosts_});
             take_checkpoint(result);
             auto next = choose();
             if (!next && stop_.stop_requested())
+                return result;
+            if (next && was_stopped(result)) // meanwhile, by another program
                 return result;
             if (!next) {
                 observer_.on_state(result.state, "not started anew: " + next.error().line());
@@ -115,10 +117,18 @@ private:
 
     // Another run may end better: nobody stopped this one, and it did not ask for more memory than there is. One that
     // is `stopping` has a host that could not be reached to end its ranks: without that host it goes on.
-    [[nodiscard]] bool may_go_on(RunState state) const
+    [[nodiscard]] bool may_go_on(const RunResult& result) const
     {
-        return state == RunState::fail || state == RunState::hang || state == RunState::lost
-            || (state == RunState::stopping && has_several_hosts());
+        const bool cut_off = result.state == RunState::stopping && has_several_hosts();
+        const RunState end = cut_off ? result.ordered : result.state;
+        return (end == RunState::fail || end == RunState::hang || end == RunState::lost) && !was_stopped(result);
+    }
+
+    // `fourfold stop` of another program.
+    static bool was_stopped(const RunResult& result)
+    {
+        std::error_code ignored;
+        return std::filesystem::exists(result.folder / kStopFile, ignored);
     }
 
     void take_checkpoint(const RunResult& result)

@@ -33,6 +33,7 @@ struct RunResult {
     std::string id;
     std::filesystem::path folder; // on this computer: data_folder()/runs/<id>
     RunState state = RunState::fail;
+    RunState ordered = RunState::lost; // of `stopping`: what its end would have been
     std::optional<Problem> problem; // why it did not end `ok`: first failing rank with host, cause, log lines
     std::optional<double> predicted_tps_per_gpu, measured_tps_per_gpu;
     bool events_left = false; // on the nodes, beyond the target's events_gib: attach() with `all_events` fetches them

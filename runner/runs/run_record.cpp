@@ -75,9 +75,10 @@ Expected<void> record_launch(const LaunchPlan& plan, const std::string& run)
     return write_folder(run_record_folder(run), new_run(plan, run), plan);
 }
 
-Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run)
+Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run, const std::string& note)
 {
-    const NewRun stored = new_run(plan, run);
+    NewRun stored = new_run(plan, run);
+    stored.note = note;
     FOURFOLD_CHECK(write_folder(run_record_folder(run), stored, plan));
     return store.create_run(stored);
 }

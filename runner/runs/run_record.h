@@ -23,6 +23,7 @@ Expected<Target> recorded_target(const std::string& run);
 // Writes the record anew.
 Expected<void> record_launch(const LaunchPlan& plan, const std::string& run);
 // Creates the run in the history, and its folder with what another program needs to find its nodes again.
-Expected<void> record_run(HistoryStore& store, const LaunchPlan& plan, const std::string& run);
+Expected<void> record_run(
+    HistoryStore& store, const LaunchPlan& plan, const std::string& run, const std::string& note = {});
 
 } // namespace fourfold

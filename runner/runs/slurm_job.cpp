@@ -28,7 +28,10 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
     std::string job;
     FOURFOLD_CHECK(
         enter(RunState::launching, "sent " + std::to_string(nodes.front().staged.sent_bytes) + " bytes; submitting"));
-    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+    if (stop.stop_requested())
+        return Problem{ProblemCode::cancelled, "stopped on request", {}, {}};
+    // From here on a job may be queued: a stop request is carried out by following it.
+    FOURFOLD_CHECK(on_all_nodes(nodes, mailbox, {}, [&](Node& node, std::stop_token) -> Expected<void> {
         std::vector<RunSpec> specs;
         for (std::size_t k = 0; k < plan.ranks.size(); ++k)
             specs.push_back(spec_of_node(node, plan, run, static_cast<int>(k), "Slurm node " + std::to_string(k)));
@@ -37,7 +40,8 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
                 specs, random_token(kTokenBytes), slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()))));
         return {};
     }));
-    return enter(RunState::launching, "Slurm job " + job + " is submitted");
+    (void)enter(RunState::launching, "Slurm job " + job + " is submitted"); // it is queued, whatever is stored here
+    return {};
 }
 
 namespace {

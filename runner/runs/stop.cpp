@@ -46,14 +46,11 @@ Expected<std::string> stop_node(
 // give up. The state in which it then is.
 Expected<RunState> give_up_start(const HistoryStore& store, const RunResult& run, const std::stop_token& stop)
 {
-    bool asked = false;
     for (const auto deadline = Clock::now() + kUntilStored;; std::this_thread::sleep_for(kPause)) {
         FOURFOLD_TRY(const RunDetail detail, store.show(run.id));
         const RunState state = detail.summary.state;
         if (state >= RunState::running || stop.stop_requested() || Clock::now() > deadline)
             return state;
-        if (!std::exchange(asked, true))
-            FOURFOLD_CHECK(write_file_atomically(run.folder / kStopFile, ""));
     }
 }
 
@@ -68,6 +65,9 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
     result.folder = run_record_folder(result.id);
     FOURFOLD_TRY(const Target target, recorded_target(result.id));
     observer.on_state(RunState::stopping, "another program of this computer follows the run and stores its end");
+    // The program that starts or restarts the run looks for it. Where it cannot be written the nodes are told all the
+    // same.
+    (void)write_file_atomically(result.folder / kStopFile, "");
     FOURFOLD_TRY(result.state, give_up_start(store, result, stop));
     if (is_terminal(result.state)) {
         observer.on_state(result.state, "");

@@ -316,8 +316,10 @@ Expected<std::unique_ptr<CheckpointSaver>> make_saver(
         return std::unique_ptr<CheckpointSaver>();
     const auto folder = job.run_folder / (settings.path.empty() ? "checkpoints" : settings.path);
     if (job.rank == 0) {
+        constexpr double kShareOfPatience = .75; // the others wait for this rank: it says why before they give up
         const char* const run = std::getenv("FOURFOLD_RUN");
-        FOURFOLD_TRY(connections.saves_here, hold_folder(folder, {run ? run : "without a name", host_name()}));
+        FOURFOLD_TRY(connections.saves_here,
+            hold_folder(folder, {run ? run : "without a name", host_name()}, kShareOfPatience * job.timeout_s));
         FOURFOLD_CHECK(check_steps(folder, trainer.first_step(), trainer.total_steps(), settings.every));
     }
     FOURFOLD_TRY(auto line, connections.rendezvous->another_line());

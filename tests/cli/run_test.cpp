@@ -138,7 +138,7 @@ TEST_F(Run, WithoutAnyStandardStream)
 
 TEST_F(Run, WhatIsRemovedMeanwhileIsSaid)
 {
-    const std::string plan = tiny_plan({{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}});
+    const std::string plan = tiny_plan({{"FAKE_STEPS", "200"}, {"FAKE_STEP_MS", "20"}});
     const auto while_it_goes = [&](const std::function<void()>& act) {
         const Started started = start({"run", plan});
         EXPECT_TRUE(wait_for_steps(started));
@@ -157,7 +157,7 @@ TEST_F(Run, WhatIsRemovedMeanwhileIsSaid)
     EXPECT_EQ(fourfold({"attach", "last", "--target", "local"}).status, 0);
     const Json runs = history();
     ASSERT_EQ(runs.size(), 1u) << "what stored it again";
-    EXPECT_EQ(runs[0]["steps"], 60);
+    EXPECT_EQ(runs[0]["steps"], 200);
 }
 
 TEST_F(Run, StepsOfTheCommandLineWin)

@@ -390,21 +390,25 @@ TEST(Steps, AreOfOneRunAtATime)
     const TemporaryFolder folder;
     const fs::path steps = folder.path() / "checkpoints";
     using trainer::hold_folder;
-    auto first = hold_folder(steps, {"FIRST", "here"});
+    auto first = hold_folder(steps, {"FIRST", "here"}, 60);
     ASSERT_TRUE(first) << first.error().line();
     EXPECT_TRUE(first->valid());
-    const auto second = hold_folder(steps, {"SECOND", "here"});
+    const auto second = hold_folder(steps, {"SECOND", "here"}, 60);
     ASSERT_FALSE(second);
     EXPECT_THAT(second.error().line(), HasSubstr("run FIRST on here saves into this folder"));
     EXPECT_THAT(second.error().line(), HasSubstr(steps.string()));
+    // A host that may have died is waited for, but not longer than the ranks that wait for this one.
+    const auto elsewhere = hold_folder(steps, {"OTHER", "there"}, 0.1);
+    ASSERT_FALSE(elsewhere);
+    EXPECT_THAT(elsewhere.error().line(), HasSubstr("run FIRST on here saves into this folder"));
     first->close();
-    const auto third = hold_folder(steps, {"THIRD", "there"});
+    const auto third = hold_folder(steps, {"THIRD", "there"}, 60);
     ASSERT_TRUE(third) << third.error().line();
     EXPECT_TRUE(third->valid());
 
     // What cannot be made or locked is not refused here.
     std::ofstream(folder.path() / "file") << "x";
-    const auto none = hold_folder(folder.path() / "file", {"RUN", "here"});
+    const auto none = hold_folder(folder.path() / "file", {"RUN", "here"}, 60);
     ASSERT_TRUE(none);
     EXPECT_FALSE(none->valid());
     EXPECT_TRUE(trainer::step_folders(steps).empty());

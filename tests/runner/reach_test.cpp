@@ -449,7 +449,7 @@ TEST_F(Reach, ATrainerThatDoesNothingIsAFailure)
     const RunResult result = follow(asked);
     EXPECT_EQ(result.state, RunState::fail);
     ASSERT_TRUE(result.problem);
-    EXPECT_NE(result.problem->line().find("before it told of anything"), std::string::npos) << result.problem->line();
+    EXPECT_NE(result.problem->line().find("before it wrote any event"), std::string::npos) << result.problem->line();
     expect_whole(observer.events, "fail");
 }
 

@@ -7,6 +7,7 @@
 #include "core/search/refit.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/fit_hosts.h"
+#include "runner/runs/run_record.h"
 #include "tests/runner/sshd.h"
 
 #include <signal.h>
@@ -63,6 +64,8 @@ protected:
     struct Made {
         RunState state = RunState::fail;
         std::string checkpoint; // that it told of
+        RunState ordered = RunState::lost; // of `stopping`
+        bool stopped = false; // by `fourfold stop` of another program
     };
     Expected<RunResult> made(const Made& run)
     {
@@ -70,7 +73,10 @@ protected:
         out.id = "RUN" + std::to_string(++count);
         out.folder = home.path() / out.id;
         out.state = run.state;
+        out.ordered = run.ordered;
         std::filesystem::create_directories(out.folder);
+        if (run.stopped)
+            std::ofstream(out.folder / kStopFile) << "";
         std::ofstream events(out.folder / "events.jsonl");
         events << to_wire({{"seq", 0}, {"event", "step"}, {"step", 1}}) << "\n";
         if (!run.checkpoint.empty())
@@ -148,6 +154,15 @@ TEST_F(RestartsTest, WhatIsNotTriedAgain)
     ASSERT_TRUE(go_on(asked, {RunState::fail, ""}, {}));
 }
 
+TEST_F(RestartsTest, AStopOfAnotherProgramEndsIt)
+{
+    RunRequest asked = request(home, 4, {});
+    asked.restarts = 5;
+    const auto result = go_on(asked, {.state = RunState::fail, .stopped = true}, {});
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(requests.empty());
+}
+
 TEST_F(RestartsTest, AStopEndsIt)
 {
     RunRequest asked = request(home, 4, {});
@@ -223,6 +238,18 @@ TEST_F(RestartsOnHosts, NobodyIsLost)
     EXPECT_EQ(layout_hash(requests[0].plan), layout_hash(all.plan));
     EXPECT_EQ(ports_of(requests[0]), ports_of(all));
     EXPECT_EQ(requests[0].note, "restart 1 of run RUN1 from /saved");
+}
+
+// A host that cannot be reached says nothing of why the run was to end.
+TEST_F(RestartsOnHosts, WhatWasStoppedOrOutOfMemoryIsNotTriedAgain)
+{
+    servers[1]->stop();
+    for (const RunState ordered : {RunState::cancelled, RunState::oom, RunState::preempted}) {
+        const auto result = go_on(asked(1), {.state = RunState::stopping, .ordered = ordered}, {});
+        ASSERT_TRUE(result) << result.error().line();
+        EXPECT_EQ(result->state, RunState::stopping);
+    }
+    EXPECT_TRUE(requests.empty());
 }
 
 TEST_F(RestartsOnHosts, WithoutAHostThatDoesNotAnswer)

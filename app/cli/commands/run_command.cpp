@@ -100,7 +100,7 @@ void add_run(Cli& cli)
         = command
               ->add_option("--restarts", options->restarts,
                   "start a run that failed, hung or was lost anew up to N times, from its newest checkpoint; "
-                  "where a host is lost on those that are left, with the best layout for them")
+                  "if a host is lost, on those that are left, with the best layout for them")
               ->type_name("N")
               ->check(CLI::Range(0, 1000000));
     auto* from_last_good = command->add_flag("--from-last-good", options->from_last_good,

@@ -80,6 +80,11 @@ struct ReadRuns {
 // An exported JSON document, a published table, or a log of another trainer.
 Expected<ReadRuns> read_runs(const std::string& file, const PlanOptions& plan)
 {
+    if (std::error_code error; std::filesystem::is_directory(file, error)) {
+        std::vector<std::string> remarks;
+        FOURFOLD_TRY(auto runs, view::runs_of(file, remarks));
+        return ReadRuns{view::ImportSource::exported, std::move(runs)};
+    }
     FOURFOLD_TRY(const std::string text, read_input(file, view::kLargestImport));
     ReadRuns read{view::import_source(file, text), {}};
     if (read.source == view::ImportSource::table) {

@@ -138,7 +138,7 @@ void send(const char* text)
 
 bool is_wild(const winsize& size)
 {
-    return int(size.ws_row) * int(size.ws_col) > kMostCells;
+    return long(size.ws_row) * long(size.ws_col) > kMostCells;
 }
 
 Problem no_terminal(const std::string& message, const std::string& hint)

@@ -21,7 +21,7 @@ std::optional<CurveReading> reading_at(const CurveLine& line, const std::optiona
     return reading;
 }
 
-std::string text_of(const CurveForecast& forecast)
+std::string forecast_text(const CurveForecast& forecast)
 {
     std::string text = "predicted " + significant(forecast.value);
     if (forecast.interval)

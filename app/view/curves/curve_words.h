@@ -17,7 +17,7 @@ struct CurveReading {
 };
 // `x` empty: the last point. Nothing where the line begins behind it.
 std::optional<CurveReading> reading_at(const CurveLine& line, const std::optional<double>& x);
-std::string text_of(const CurveForecast& forecast); // "predicted 7,255, 90 %: 6,555 to 8,000"
+std::string forecast_text(const CurveForecast& forecast); // "predicted 7,255, 90 %: 6,555 to 8,000"
 // A row a point: run, place, value, and of groups the least and the most.
 Table curve_table(const CurvePicture& picture, CurveAxis axis, CurveMetric metric);
 

@@ -65,7 +65,7 @@ const char* title_of(CurveAxis axis)
     return axis == CurveAxis::step ? "Step" : axis == CurveAxis::tokens ? "Tokens" : "Time";
 }
 
-std::string text_of(CurveAxis axis, double value)
+std::string axis_text(CurveAxis axis, double value)
 {
     return axis == CurveAxis::step  ? grouped(value)
         : axis == CurveAxis::tokens ? compact(value)

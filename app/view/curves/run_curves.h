@@ -41,7 +41,7 @@ const char* title_of(CurveMetric metric); // "Gradient norm"
 const char* unit_of(CurveMetric metric); // "tokens/s per GPU"
 const char* title_of(CurveAxis axis); // "Step"
 // A place on an axis: "1,200", "8.4 M", "12 min 30 s".
-std::string text_of(CurveAxis axis, double value);
+std::string axis_text(CurveAxis axis, double value);
 
 // What was predicted of a figure, with the ends of the 90 % interval.
 struct CurveForecast {

@@ -24,7 +24,6 @@ public:
     Recalibration(const Presets& presets, std::filesystem::path history, const std::vector<RunSummary>& runs,
         std::function<void()> wake);
 
-    [[nodiscard]] std::size_t run_count() const { return runs_.size(); }
     // What the runs are of, by name, each with how many of them.
     [[nodiscard]] std::vector<std::pair<std::string, int>> stacks() const;
     // Fits the stack's constants to its runs, on another thread.

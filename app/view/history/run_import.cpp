@@ -112,7 +112,7 @@ std::string RunImport::said() const
 
 std::string RunImport::only() const
 {
-    if (added.size() + known.size() != 1)
+    if (deleted > 0 || added.size() + known.size() != 1) // a deleted one is in no list
         return {};
     return added.empty() ? known.front().id : added.front().id;
 }

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] const PlanState& state() const { return state_; }
     [[nodiscard]] const std::filesystem::path& file() const { return state_.file(); } // empty: untitled
     // Untitled and never edited: nobody would miss it.
-    [[nodiscard]] bool is_unused() const { return file().empty() && done_.empty() && !is_dirty(); }
+    [[nodiscard]] bool is_unused() const { return file().empty() && done_.empty() && undone_.empty() && !is_dirty(); }
 
     // --- edits: a refused one leaves the plan as it was ---
     // Sets one key as one step; steps of the same `path` in a row join. Of a model the rest follows (plan/edits.h);

@@ -13,18 +13,17 @@ std::string text_of_file(const std::filesystem::path& file)
     const Expected<std::string> text = read_text_file(file);
     return text ? *text : std::string();
 }
+} // namespace
 
-// Nobody at a window or terminal waits for who writes into a pipe.
-Expected<Plan> plan_of(const std::filesystem::path& file)
+Expected<Plan> read_plan_file(const std::filesystem::path& file)
 {
     FOURFOLD_TRY([[maybe_unused]] const FileDescriptor opened, open_regular(file));
     return read_plan(file);
 }
-} // namespace
 
 Expected<void> PlanState::open(const std::filesystem::path& file)
 {
-    FOURFOLD_TRY(Plan plan, plan_of(file));
+    FOURFOLD_TRY(Plan plan, read_plan_file(file));
     file_ = file;
     file_text_ = text_of_file(file);
     take(std::move(plan));
@@ -33,7 +32,7 @@ Expected<void> PlanState::open(const std::filesystem::path& file)
 
 Expected<Plan> PlanState::reread()
 {
-    FOURFOLD_TRY(Plan plan, plan_of(file_));
+    FOURFOLD_TRY(Plan plan, read_plan_file(file_));
     file_text_ = text_of_file(file_);
     return plan;
 }

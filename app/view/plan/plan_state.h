@@ -13,6 +13,10 @@
 
 namespace fourfold::view {
 
+// The plan of a file, for somebody at a window or a terminal: what is no file (a pipe that nobody may ever write into)
+// is refused.
+Expected<Plan> read_plan_file(const std::filesystem::path& file);
+
 class PlanState {
 public:
     // `presets` outlives it. Empty until put() or open().

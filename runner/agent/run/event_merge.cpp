@@ -88,6 +88,7 @@ std::size_t EventMerge::read_feed(Feed& feed, std::size_t budget)
     if (struct stat info{}; fstat(feed.fd.get(), &info) == 0 && info.st_size < feed.offset) {
         feed.offset = info.st_size;
         feed.partial.clear();
+        feed.oversized = false;
         warn(feed, "had its file of events cut short while it ran: some of its events are missing");
     }
     std::size_t total = 0;

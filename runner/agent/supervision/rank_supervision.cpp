@@ -417,9 +417,8 @@ void RankSupervision::finish()
     if (spec_.ranks.front().rank == 0 && merge_.events() == 0 && !log_.failed()
         && (status.empty() || run_state(status) == RunState::ok))
         end_.decide_here(RunState::fail,
-            "rank 0 ended without an error before it told of anything: what was started in the trainer's place does "
-            "not "
-            "start it (the target's container, the prelude)");
+            "rank 0 ended without an error before it wrote any event: what was started in the trainer's place (the "
+            "target's container or prelude) did not start the trainer");
     for (const RankPlace& place : spec_.ranks) {
         const auto failure = failure_of(place.rank, merge_, folder_.path());
         if (failure && failure->origin == FailureOrigin::own && place.rank != end_.culprit()

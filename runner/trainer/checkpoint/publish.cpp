@@ -117,9 +117,10 @@ Expected<void> check_steps(const fs::path& folder, int first, int last, int ever
     return {};
 }
 
-Expected<FileDescriptor> hold_folder(const fs::path& folder, const SaverName& name)
+Expected<FileDescriptor> hold_folder(const fs::path& folder, const SaverName& name, double patience_s)
 {
-    constexpr auto kLeaseOfTheDead = std::chrono::seconds(120);
+    constexpr double kLeaseOfTheDead = 100; // seconds
+    const std::chrono::duration<double> patience(std::min(kLeaseOfTheDead, patience_s));
     std::error_code ignored;
     fs::create_directories(folder, ignored);
     const fs::path file = folder / kLockFile;
@@ -139,7 +140,7 @@ Expected<FileDescriptor> hold_folder(const fs::path& folder, const SaverName& na
         };
         // A file server keeps the locks of a host that died for a while.
         const bool may_be_dead = other("host") != name.host;
-        if (may_be_dead && std::chrono::steady_clock::now() - begin < kLeaseOfTheDead) {
+        if (may_be_dead && std::chrono::steady_clock::now() - begin < patience) {
             std::this_thread::sleep_for(std::chrono::milliseconds(500));
             continue;
         }

@@ -23,9 +23,11 @@ inline constexpr char kLockFile[] = ".fourfold-lock";
 struct SaverName {
     std::string run, host;
 };
-// The folder is this run's until the descriptor is closed; refused, by its name, while it is another run's. Nothing (an
-// invalid descriptor) where the file system knows no locks, or the folder cannot be made: then each save says why.
-Expected<FileDescriptor> hold_folder(const std::filesystem::path& folder, const SaverName& name);
+// The folder is this run's until the descriptor is closed; refused, by its name, while it is another run's. A file
+// server keeps the locks of a host that died for a while: one of another host is waited for, `patience_s` seconds at
+// most. Nothing (an invalid descriptor) where the file system knows no locks, or the folder cannot be made: then each
+// save says why.
+Expected<FileDescriptor> hold_folder(const std::filesystem::path& folder, const SaverName& name, double patience_s);
 
 // Endings of folders that are not a checkpoint yet, not any more, or whole beside somebody's folder of that name.
 inline constexpr char kPartial[] = ".partial", kRemoved[] = ".removed", kAside[] = ".kept";

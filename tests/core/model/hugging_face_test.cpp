@@ -105,6 +105,12 @@ TEST_F(Keys, AShareOfEachHeadMayTurn)
         read("llama", {{"rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 0.25}}}}).rotary_dim(), 4);
     EXPECT_EQ(read("llama", Json::object()).rotary_dim(), 16);
     EXPECT_FALSE(config_from_model(read("llama", Json::object())).contains("partial_rotary_factor"));
+    // GPT-NeoX turns a quarter where nothing is said, and all of it where that is said.
+    const auto neox_share = [this](const Json& keys) { return read("gpt_neox", keys).rotary_share; };
+    EXPECT_EQ(neox_share(Json::object()), 0.25);
+    EXPECT_EQ(neox_share({{"rotary_pct", 1.0}}), 1);
+    EXPECT_EQ(neox_share({{"partial_rotary_factor", 1.0}}), 1);
+    EXPECT_EQ(neox_share({{"rope_parameters", {{"rope_theta", 1e4}, {"partial_rotary_factor", 1.0}}}}), 1);
     for (const double share : {0.0, -1.0, 1.5, 0.01})
         EXPECT_THAT(refused("llama", {{"partial_rotary_factor", share}}), HasSubstr("partial_rotary_factor"));
 }

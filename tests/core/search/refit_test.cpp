@@ -131,7 +131,7 @@ TEST(Refit, SaysHowMuchMemoryIsMissing)
     double needed = 0, there = 0, missing = 0;
     const char* numbers = std::strstr(said.c_str(), " needs ");
     ASSERT_NE(numbers, nullptr) << said;
-    ASSERT_EQ(std::sscanf(numbers, " needs %lf GiB a rank, of which the GPU has %lf GiB: %lf GiB are missing", &needed,
+    ASSERT_EQ(std::sscanf(numbers, " needs %lf GiB per rank, but the GPU has %lf GiB: %lf GiB are missing", &needed,
                   &there, &missing),
         3)
         << said;

@@ -57,7 +57,7 @@ QString placeText(view::CurveAxis axis, double value, double step)
         return grouped(value, axisDecimals(step));
     if (axis == view::CurveAxis::time && step < 1)
         return QStringLiteral("%1 s").arg(grouped(value, axisDecimals(step)));
-    return exactText(view::text_of(axis, value));
+    return exactText(view::axis_text(axis, value));
 }
 } // namespace
 
@@ -145,7 +145,7 @@ QStringList CurvesChart::readingAt(const std::optional<double>& x) const
         return {};
     std::ranges::stable_sort(values, std::ranges::greater(), &Value::value);
     QStringList lines{QStringLiteral("%1 %2").arg(
-        tr(view::title_of(m_curves.axis())), exactText(view::text_of(m_curves.axis(), *x)))};
+        tr(view::title_of(m_curves.axis())), exactText(view::axis_text(m_curves.axis(), *x)))};
     for (std::size_t i = 0; i < std::min(kMostRead, values.size()); ++i)
         lines << values[i].text;
     if (values.size() > kMostRead)
@@ -192,7 +192,7 @@ void CurvesChart::paintForecast(QPainter& painter, const Plot& plot, const Theme
     painter.drawLine(plot.at(plot.x.low, forecast->value), plot.at(plot.x.high, forecast->value));
     painter.setPen(theme.muted);
     painter.drawText(
-        plot.area.adjusted(0, 0, -px(4), 0), Qt::AlignRight | Qt::AlignTop, fromUtf8(view::text_of(*forecast)));
+        plot.area.adjusted(0, 0, -px(4), 0), Qt::AlignRight | Qt::AlignTop, fromUtf8(view::forecast_text(*forecast)));
 }
 
 void CurvesChart::paintLines(QPainter& painter, const Plot& plot, const Theme& theme) const

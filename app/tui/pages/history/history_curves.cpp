@@ -29,13 +29,13 @@ std::string (*places_of(CurveAxis axis))(double)
 {
     switch (axis) {
     case CurveAxis::tokens:
-        return [](double value) { return view::text_of(CurveAxis::tokens, value); };
+        return [](double value) { return view::axis_text(CurveAxis::tokens, value); };
     case CurveAxis::time:
-        return [](double value) { return view::text_of(CurveAxis::time, value); };
+        return [](double value) { return view::axis_text(CurveAxis::time, value); };
     case CurveAxis::step:
         break;
     }
-    return [](double value) { return view::text_of(CurveAxis::step, value); };
+    return [](double value) { return view::axis_text(CurveAxis::step, value); };
 }
 
 template <typename Enum>
@@ -83,7 +83,7 @@ std::string HistoryCurves::said() const
                                           : view::counted(double(curves.count()), "run");
     text += std::string(" over ") + lower_case(view::title_of(curves.axis()));
     if (cursor_)
-        text += ", read at " + view::text_of(curves.axis(), *cursor_);
+        text += ", read at " + view::axis_text(curves.axis(), *cursor_);
     if (curves.smoothing() > 0)
         text += ", smoothed " + view::grouped(curves.smoothing(), 2);
     if (curves.groups() != view::CurveGroups::none)
@@ -153,7 +153,7 @@ void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& c
         plot.level = picture.forecast->value;
         if (picture.forecast->interval)
             plot.band = {picture.forecast->interval->low, picture.forecast->interval->high};
-        plot.note = view::text_of(*picture.forecast);
+        plot.note = view::forecast_text(*picture.forecast);
         if (width_of(plot.title + plot.note) + 2 > place.columns)
             plot.title = view::title_of(chart.metric);
     }
@@ -213,7 +213,8 @@ std::vector<std::string> HistoryCurves::lines() const
     const std::vector<Chart> all = charts(100);
     for (const Chart& chart : all) {
         if (chart.picture.forecast)
-            lines.push_back(std::string(view::title_of(chart.metric)) + ": " + view::text_of(*chart.picture.forecast));
+            lines.push_back(
+                std::string(view::title_of(chart.metric)) + ": " + view::forecast_text(*chart.picture.forecast));
     }
     for (const view::RunCurves::Entry& entry : runs_.curves().entries()) {
         std::string line = entry.name + (entry.runs > 1 ? ", " + view::counted(double(entry.runs), "run") : "");

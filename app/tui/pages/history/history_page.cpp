@@ -131,8 +131,10 @@ std::string HistoryPage::said() const
         return problem_;
     if (list_.all().empty())
         return "No run is stored yet: 4 starts one, I takes a published table or exported runs";
+    const auto marked = std::count_if(list_.visible().begin(), list_.visible().end(),
+        [this](std::size_t at) { return marked_.contains(list_.all()[at].id); });
     return view::grouped(double(list_.visible().size())) + " of " + view::counted(double(list_.all().size()), "run")
-        + (marked_.empty() ? "" : ", " + view::grouped(double(marked_.size())) + " marked")
+        + (marked == 0 ? "" : ", " + view::grouped(double(marked)) + " marked")
         + (filter_.empty() ? "" : "; " + filter_);
 }
 

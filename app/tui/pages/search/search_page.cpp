@@ -420,7 +420,7 @@ void SearchPage::apply_chosen()
         const auto index = static_cast<std::size_t>(cure_list_.selected);
         if (index < cures_.size() && state.resolved())
             desk_.apply("Applied " + cures_[index].edit.summary,
-                view::with_fields(state.plan(), changed_fields(*state.resolved(), cures_[index].edit.plan)));
+                view::with_fields(state.plan(), changed_fields(job_.request().plan, cures_[index].edit.plan)));
         return;
     }
     const std::optional<std::size_t> id = chosen();
