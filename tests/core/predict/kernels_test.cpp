@@ -90,8 +90,8 @@ TEST(Kernels, WhatAClusterMeasuredHoldsWithAKernelThatTheStackDidNotMeasureThere
     Json plan = plan_on("megatron-lm", "dgx-a100", 2, 1, 16, 1);
     const double before = *predict(resolved(plan)).step_time_s;
     cluster["calibration"] = {{"stack", "megatron-lm"}, {"constants", {{"gemm_efficiency", 0.3}}}};
-    plan["cluster"] = cluster;
-    const ResolvedPlan own = resolved(plan);
+    ResolvedPlan own = resolved(plan);
+    own.cluster = *cluster_from_json(cluster, own.cluster.gpu, "test"); // as a preset of the user's
     const Constants constants = constants_of(own);
     EXPECT_EQ(constants[Constant::gemm_efficiency], 0.3);
     EXPECT_EQ(constants[Constant::attention_efficiency], info(Constant::attention_efficiency).prior)

@@ -156,7 +156,7 @@ TEST(Refit, TheHostsMemoryCounts)
     ASSERT_TRUE(wide) << wide.error().line();
     const auto none = refit({plan, {{4, 1e-4}, {2, 1e-4}}});
     ASSERT_FALSE(none);
-    EXPECT_NE(none.error().message.find("of which the host has 0.00 GiB"), std::string::npos) << none.error().message;
+    EXPECT_NE(none.error().message.find("but the host has 0.00 GiB"), std::string::npos) << none.error().message;
     const auto narrow = refit({plan, {{4, 1e-4}, {2, 64}}});
     ASSERT_TRUE(narrow) << narrow.error().line();
     EXPECT_EQ(narrow->gpus, 2);
