@@ -21,6 +21,10 @@ class QPushButton;
 class QStackedWidget;
 class QTabBar;
 
+namespace fourfold {
+struct Plan;
+}
+
 namespace fourfold::ui {
 
 class DataTable;
