@@ -3,10 +3,12 @@
 #include "core/plan/plan_constants.h"
 #include "core/predict/prediction.h"
 #include "tests/core/predict/random_plans.h"
+#include "tests/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace fourfold::test {
 namespace {
@@ -85,13 +87,18 @@ TEST(Kernels, EvidenceLooksAtTheKernel)
 
 TEST(Kernels, WhatAClusterMeasuredHoldsWithAKernelThatTheStackDidNotMeasureThere)
 {
-    Json cluster
-        = *read_json_file(std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets" / "clusters" / "dgx-a100.json");
-    Json plan = plan_on("megatron-lm", "dgx-a100", 2, 1, 16, 1);
-    const double before = *predict(resolved(plan)).step_time_s;
+    const std::filesystem::path shipped = std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets";
+    Json cluster = *read_json_file(shipped / "clusters" / "dgx-a100.json");
     cluster["calibration"] = {{"stack", "megatron-lm"}, {"constants", {{"gemm_efficiency", 0.3}}}};
-    ResolvedPlan own = resolved(plan);
-    own.cluster = *cluster_from_json(cluster, own.cluster.gpu, "test"); // as a preset of the user's
+    // A preset of the user's; what a plan writes itself is not measured there.
+    const TemporaryFolder users;
+    ASSERT_TRUE(std::filesystem::create_directory(users / "clusters"));
+    ASSERT_TRUE(write_file_atomically(users / "clusters/dgx-a100.json", cluster.dump()));
+    const Json plan = plan_on("megatron-lm", "dgx-a100", 2, 1, 16, 1);
+    const double before = *predict(resolved(plan)).step_time_s;
+    const auto measured = resolve(*plan_from_json(plan, "test.plan.json"), Presets({users.path(), shipped}));
+    ASSERT_TRUE(measured) << measured.error().line();
+    const ResolvedPlan& own = *measured;
     const Constants constants = constants_of(own);
     EXPECT_EQ(constants[Constant::gemm_efficiency], 0.3);
     EXPECT_EQ(constants[Constant::attention_efficiency], info(Constant::attention_efficiency).prior)
