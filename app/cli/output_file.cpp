@@ -14,14 +14,10 @@ Expected<void> check_output(const std::string& output, const std::vector<std::st
         std::error_code error;
         return std::filesystem::equivalent(output, file, error);
     };
-    const auto taken = [&output](const char* what) -> Problem {
-        return {
-            ProblemCode::bad_input, std::string("is ") + what + ", which would be lost", "name another file", output};
-    };
-    if (is_history(output))
-        return taken("the history");
+    FOURFOLD_CHECK(check_no_history(output));
     if (std::any_of(inputs.begin(), inputs.end(), is_output))
-        return taken("what the command reads");
+        return Problem{
+            ProblemCode::bad_input, "is what the command reads, which would be lost", "name another file", output};
     return {};
 }
 

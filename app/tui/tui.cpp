@@ -3,7 +3,6 @@
 
 #include "app/tui/linear/linear.h"
 #include "app/tui/shell.h"
-#include "core/base/input_file.h"
 
 #include <atomic>
 #include <csignal>
@@ -43,9 +42,8 @@ Expected<void> run_tui(const TuiOptions& options)
             at->wake();
     });
     desk.gives_advice = options.gives_advice;
-    if (!options.plan.empty()) {
+    if (!options.plan.empty())
         FOURFOLD_CHECK(view::read_plan_file(options.plan)); // told here, before the screen
-    }
     const Session session;
     const Json kept = session.read();
     const bool restored = Session::restore_plans(kept, desk);

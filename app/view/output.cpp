@@ -14,10 +14,7 @@ Expected<void> check_output(const std::filesystem::path& file)
     if (::stat(file.c_str(), &there) == 0 && (S_ISFIFO(there.st_mode) || S_ISSOCK(there.st_mode)))
         return Problem{ProblemCode::bad_input, "is " + kind_of_file(there.st_mode) + ", expected a file",
             "name another file", file.string()};
-    if (is_history(file))
-        return Problem{
-            ProblemCode::bad_input, "is the history, which would be lost", "name another file", file.string()};
-    return {};
+    return check_no_history(file);
 }
 
 } // namespace fourfold::view

@@ -8,16 +8,20 @@
 
 namespace fourfold {
 
-bool is_history(const std::filesystem::path& file)
+Expected<void> check_no_history(const std::filesystem::path& file)
 {
     namespace fs = std::filesystem;
     constexpr std::array kParts{"", "-wal", "-shm", "-journal"}; // of which some may not be there at the moment
-    return std::ranges::any_of(kParts, [&file](const char* const suffix) {
+    const bool is_history = std::ranges::any_of(kParts, [&file](const char* const suffix) {
         const fs::path part = HistoryStore::default_file().string() + suffix;
         std::error_code error, of_file, of_part;
         return fs::equivalent(file, part, error)
             || (fs::weakly_canonical(file, of_file) == fs::weakly_canonical(part, of_part) && !of_file && !of_part);
     });
+    if (is_history)
+        return Problem{
+            ProblemCode::bad_input, "is the history, which would be lost", "name another file", file.string()};
+    return {};
 }
 
 } // namespace fourfold

@@ -2,11 +2,13 @@
 // The files of the user's history, for whoever is about to write a file.
 #pragma once
 
+#include "core/base/expected.h"
+
 #include <filesystem>
 
 namespace fourfold {
 
-// Whether this is the history or one of SQLite's files beside it, by whatever way and whether or not it is there.
-bool is_history(const std::filesystem::path& file);
+// Fails where this is the history or one of SQLite's files beside it, by whatever way and whether or not it is there.
+Expected<void> check_no_history(const std::filesystem::path& file);
 
 } // namespace fourfold

@@ -233,6 +233,15 @@ Expected<void> check_activation(
     return config.wrong(key, list);
 }
 
+Expected<void> check_biased_attention(const Fields& config)
+{
+    FOURFOLD_TRY(const bool biased, config.boolean_or("attention_bias", true));
+    if (biased)
+        return {};
+    return Problem{ProblemCode::unsupported, "attention without biases is not supported, expected true", {},
+        config.where("attention_bias")};
+}
+
 Expected<void> must_be_off(const Fields& config, const std::string& key, const std::string& what)
 {
     FOURFOLD_TRY(const bool on, config.boolean_or(key, false));

@@ -67,6 +67,8 @@ Expected<Fields> rope_parameters(const Fields& config, const std::string& layer_
 // `layer_types`, where the file has it, has to be what the model's window is.
 Expected<void> check_layer_types(const Fields& config, const ModelShape& model);
 void write_rope(const ModelShape& model, Json& config);
+// `attention_bias` has to be true, as it is where nothing is said.
+Expected<void> check_biased_attention(const Fields& config);
 // `key` must name one of `accepted` activations when present.
 Expected<void> check_activation(
     const Fields& config, const std::string& key, std::initializer_list<std::string_view> accepted);

@@ -89,10 +89,7 @@ Expected<void> read_gpt_neox(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(model.vocab, config.integer("vocab_size", 1, kMostVocab));
     FOURFOLD_TRY(model.max_positions, config.integer_or("max_position_embeddings", 2048));
     FOURFOLD_TRY(model.norm_eps, config.positive_or("layer_norm_eps", 1e-5));
-    FOURFOLD_TRY(const bool attention_bias, config.boolean_or("attention_bias", true));
-    if (!attention_bias)
-        return Problem{ProblemCode::unsupported, "attention without biases is not supported, expected true", {},
-            config.where("attention_bias")};
+    FOURFOLD_CHECK(config_keys::check_biased_attention(config));
     FOURFOLD_CHECK(config_keys::check_activation(config, "hidden_act", {"gelu", "gelu_new", "gelu_fast"}));
     FOURFOLD_TRY(const std::string activation, config.text_or("hidden_act", "gelu"));
     model.exact_gelu = activation == "gelu";

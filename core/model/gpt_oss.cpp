@@ -17,10 +17,7 @@ Expected<void> read_gpt_oss(const Fields& config, ModelShape& model)
     model.window.full_every = 2;
     FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
     FOURFOLD_CHECK(config_keys::check_layer_types(config, model));
-    FOURFOLD_TRY(const bool biased, config.boolean_or("attention_bias", true));
-    if (!biased)
-        return Problem{ProblemCode::unsupported, "attention without biases is not supported, expected true", {},
-            config.where("attention_bias")};
+    FOURFOLD_CHECK(config_keys::check_biased_attention(config));
     Experts experts;
     FOURFOLD_CHECK(config_keys::read_routing(config, "num_local_experts", experts));
     FOURFOLD_CHECK(config_keys::read_balance(config, "router_aux_loss_coef", experts));

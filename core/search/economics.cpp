@@ -76,6 +76,11 @@ double goodput_of(const ResolvedPlan& plan, double step_time_s, const TrainingBu
     return 1 / expected_stretch(interval, write, budget.restart_s, mtbf);
 }
 
+double energy_mwh(const Gpu& gpu, double gpu_hours, const TrainingBudget& budget)
+{
+    return gpu.power_w > 0 ? gpu_hours * gpu.power_w * budget.facility_factor / 1e6 : TrainingBudget::kUnknown;
+}
+
 Economics economics_of(const ResolvedPlan& plan, double step_time_s, const TrainingBudget& budget)
 {
     Economics out;
@@ -84,8 +89,7 @@ Economics economics_of(const ResolvedPlan& plan, double step_time_s, const Train
     const double seconds = budget.tokens / plan.tokens_per_step() * step_time_s;
     out.days = seconds / kDay;
     out.gpu_hours = seconds / kHour * plan.gpus;
-    const double power_w = plan.cluster.gpu.power_w; // 0: not known
-    out.energy_mwh = power_w > 0 ? out.gpu_hours * power_w * budget.facility_factor / 1e6 : TrainingBudget::kUnknown;
+    out.energy_mwh = energy_mwh(plan.cluster.gpu, out.gpu_hours, budget);
     out.cost = out.gpu_hours * budget.price_per_gpu_hour;
     out.checkpoint_bytes = checkpoint_bytes(plan);
     out.checkpoint_s = write_seconds(plan, budget);

@@ -55,6 +55,9 @@ Economics economics_of(const ResolvedPlan& plan, double step_time_s, const Train
 // Only the goodput: what a search asks for each layout.
 double goodput_of(const ResolvedPlan& plan, double step_time_s, const TrainingBudget& budget);
 
+// Of the site, for so many hours of one GPU at its rated power; TrainingBudget::kUnknown where that is not known.
+double energy_mwh(const Gpu& gpu, double gpu_hours, const TrainingBudget& budget);
+
 Json to_json(const Economics& economics); // NaN as null
 
 } // namespace fourfold

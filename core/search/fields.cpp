@@ -184,9 +184,7 @@ void FigureFields::fill(PlanValues& values, const ResolvedPlan& plan, const Layo
     set(PlanField::fit, double(figures.fit));
     set(PlanField::days, hours / 24);
     set(PlanField::cost, hours * plan.gpus * budget_.price_per_gpu_hour);
-    const double power_w = plan.cluster.gpu.power_w; // 0: not known
-    set(PlanField::energy_mwh,
-        power_w > 0 ? hours * plan.gpus * power_w * budget_.facility_factor / 1e6 : TrainingBudget::kUnknown);
+    set(PlanField::energy_mwh, energy_mwh(plan.cluster.gpu, hours * plan.gpus, budget_));
     const double goodput = goodput_of(plan, figures.step_time_s, budget_); // NaN where not known
     set(PlanField::goodput, goodput);
     set(PlanField::expected_days, hours / 24 / goodput);

@@ -218,7 +218,7 @@ private:
         return {};
     }
 
-    // Names of more than two letters may be scripts, which are asked for as such; PCRE2 says whether there is one.
+    // A name may be that of a script, which is asked for as such; PCRE2 says whether there is one.
     void property()
     {
         const std::size_t end = next(2) == '{' ? in_.find('}', at_) : std::string_view::npos;

@@ -14,7 +14,7 @@ namespace fourfold {
 // Immutable; several threads may search at once.
 class RegularExpression {
 public:
-    // Fails (bad_input) with PCRE2's words and the place in `pattern`.
+    // Fails (bad_input) with PCRE2's words, or as pcre2_pattern() does.
     static Expected<RegularExpression> compile(const std::string& pattern, const std::string& where);
 
     // Whether PCRE2 takes this pattern of its own.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/preflight/hosts_left.h"
 
+#include "core/base/pause.h"
 #include "core/base/text.h"
 #include "runner/nodes/node.h"
 #include "runner/preflight/compare_nodes.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <iterator>
 #include <mutex>
 
@@ -138,9 +138,7 @@ private:
             if (phase.stop_requested() || std::chrono::steady_clock::now() > deadline)
                 return "ranks: " + std::to_string(left) + (left == 1 ? " process" : " processes") + " of run " + run
                     + " cannot be ended";
-            std::mutex mutex;
-            std::unique_lock lock(mutex);
-            std::condition_variable_any().wait_for(lock, phase, kBetweenLooks, [] { return false; });
+            pause_until_stopped(phase, kBetweenLooks);
         }
     }
 

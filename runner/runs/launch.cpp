@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/pause.h"
 #include "core/history/store.h"
 #include "runner/nodes/node.h"
 #include "runner/rehearsal/rehearse_plan.h"
@@ -14,9 +15,7 @@
 #include "runner/runs/start_nodes.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 namespace fourfold {
@@ -50,16 +49,13 @@ public:
             Recorder recorder, Recorder::open(std::move(store), id, folder, names_of(nodes_), plan_.target.events_gib));
         // What `fourfold stop` asks for: until ranks run, nobody but this program could carry it out.
         const std::jthread listener([&, given = folder / kStopFile](const std::stop_token& done) {
-            std::mutex mutex;
-            std::unique_lock lock(mutex);
             std::error_code ignored;
-            for (std::condition_variable_any over; !done.stop_requested();) {
+            do {
                 if (std::filesystem::exists(given, ignored)) {
                     any_.request_stop();
                     return;
                 }
-                over.wait_for(lock, done, kBetweenLooks, [] { return false; });
-            }
+            } while (!pause_until_stopped(done, kBetweenLooks));
         });
         observer_.on_created(id, folder);
         if (!plan_.note.empty())

@@ -69,8 +69,7 @@ public:
     {
         if (request.steps)
             asked_.plan.run.steps = *request.steps;
-        hosts_.resize(request.target.hosts.size());
-        std::iota(hosts_.begin(), hosts_.end(), std::size_t(0));
+        hosts_ = all_hosts();
     }
 
     Expected<RunResult> after(RunResult result)
@@ -109,6 +108,13 @@ private:
         std::vector<std::size_t> hosts; // that it uses
         std::string words; // what is lost, and what is changed for that; empty: nothing
     };
+
+    [[nodiscard]] std::vector<std::size_t> all_hosts() const
+    {
+        std::vector<std::size_t> all(asked_.target.hosts.size());
+        std::iota(all.begin(), all.end(), std::size_t(0));
+        return all;
+    }
 
     [[nodiscard]] bool has_several_hosts() const
     {
@@ -152,8 +158,7 @@ private:
         FOURFOLD_TRY(const HostsLeft left, look());
         if (left.lost.empty()) {
             earlier_.clear();
-            next.hosts.resize(asked_.target.hosts.size());
-            std::iota(next.hosts.begin(), next.hosts.end(), std::size_t(0));
+            next.hosts = all_hosts();
             if (next.hosts != hosts_)
                 next.words = ": all " + counted_hosts(next.hosts.size()) + " are there again";
             return next;

@@ -12,7 +12,7 @@ namespace fourfold {
 // data_folder()/runs/<id>, on this computer.
 std::filesystem::path run_record_folder(const std::string& run);
 
-// In that folder while its run is being started: another program wants it to end.
+// In that folder: another program wants the run to end. The program that starts, follows or restarts it looks for this.
 inline constexpr const char* kStopFile = "stop";
 
 // What is needed to find a run's nodes again. Fails where it is not here, as of an imported run.

@@ -9,7 +9,6 @@
 #include "runner/runs/run_record.h"
 
 #include <thread>
-#include <utility>
 
 namespace fourfold {
 
@@ -42,9 +41,9 @@ Expected<std::string> stop_node(
     return Problem{ProblemCode::failed, "its ranks have not ended yet", "ask again", node.name};
 }
 
-// A run that is only being started has nothing on its nodes that could be told: the program that starts it is asked to
-// give up. The state in which it then is.
-Expected<RunState> give_up_start(const HistoryStore& store, const RunResult& run, const std::stop_token& stop)
+// A run that is only being started has nothing on its nodes that could be told: the program that starts it gives up.
+// The state in which it then is.
+Expected<RunState> after_start(const HistoryStore& store, const RunResult& run, const std::stop_token& stop)
 {
     for (const auto deadline = Clock::now() + kUntilStored;; std::this_thread::sleep_for(kPause)) {
         FOURFOLD_TRY(const RunDetail detail, store.show(run.id));
@@ -68,7 +67,7 @@ Expected<RunResult> stop_beside(const std::string& run_id, RunObserver& observer
     // The program that starts or restarts the run looks for it. Where it cannot be written the nodes are told all the
     // same.
     (void)write_file_atomically(result.folder / kStopFile, "");
-    FOURFOLD_TRY(result.state, give_up_start(store, result, stop));
+    FOURFOLD_TRY(result.state, after_start(store, result, stop));
     if (is_terminal(result.state)) {
         observer.on_state(result.state, "");
         return result;

@@ -103,6 +103,8 @@ TEST_F(TuiHistory, CurvesAreZoomedHiddenAndWrittenAsATable)
         ASSERT_TRUE(program.shows("Figures"));
         program.type("thr\r");
         ASSERT_TRUE(program.hides("tokens/s per GPU")) << program.grid().text();
+        ASSERT_TRUE(program.shows("Loss, cross-entropy")) << program.grid().text();
+        ASSERT_TRUE(program.hides("110.0, 90 %")) << program.grid().text(); // beside the throughput, where it is drawn
         program.type(" "); // the chosen run goes
         program.settle();
         program.type("e");
@@ -124,6 +126,7 @@ TEST_F(TuiHistory, CurvesAreZoomedHiddenAndWrittenAsATable)
     again.type("5v");
     ASSERT_TRUE(again.shows("1 run over step")) << again.grid().text();
     EXPECT_TRUE(again.hides("tokens/s per GPU")) << again.grid().text();
+    EXPECT_TRUE(again.hides("110.0, 90 %")) << again.grid().text();
 }
 
 TEST_F(TuiHistory, TakesAPublishedTableAndSaysWhatIsThereAlready)

@@ -167,13 +167,14 @@ JobEvidence::JobEvidence(ResolvedPlan plan)
 
 void JobEvidence::gather()
 {
-    measured_.emplace();
-    for (const auto& run : own_history().of_job(job_))
-        measured_->push_back({run->layout, run, {}});
+    gathered_ = true;
+    own_ = own_history().of_job(job_);
     for (const MeasuredLayout& measured : shipped_layouts()) {
         if (is_same_job(measured, job_))
-            measured_->push_back({measured, nullptr, {}});
+            shipped_.push_back(&measured);
     }
+    own_right_.resize(own_.size());
+    shipped_right_.resize(shipped_.size());
 }
 
 // As weigh_measurements() and weigh_own_runs() have it for one.
@@ -183,40 +184,35 @@ Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
     const Evidence evidence = evidence_for(plan, capacity > 0 ? memory_device_gib / capacity : 0);
     if (evidence != Evidence::calibrated)
         return evidence; // a neighbour does not vouch for what was never measured
-    if (!measured_)
+    if (!gathered_)
         gather();
-    std::vector<Measured*> shipped;
-    std::vector<const MeasuredLayout*> layouts; // of `shipped`
     std::size_t asked = 0;
     bool own_right = false;
-    for (Measured& measured : *measured_) {
-        if (!measured.own) {
-            shipped.push_back(&measured);
-            layouts.push_back(&measured.layout);
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+        const OwnRun& run = *own_[i];
+        if (!is_near(run.layout, plan) || ++asked > kAskedRuns)
             continue;
-        }
-        if (!is_near(measured.layout, plan) || ++asked > kAskedRuns)
-            continue;
-        if (!measured.is_right) {
-            const auto error = measured.own->error_as(plan);
+        if (!own_right_[i]) {
+            const auto error = run.error_as(plan);
             if (!error)
                 continue; // says nothing
-            measured.is_right = is_within(*measured.own, plan, *error);
+            own_right_[i] = is_within(run, plan, *error);
         }
-        if (!*measured.is_right)
+        if (!*own_right_[i])
             return evidence;
         own_right = true;
     }
     if (own_right)
         return Evidence::measured;
     bool near = false;
-    for (const AskedRow& row : rows_to_ask(plan, layouts)) {
+    for (const AskedRow& row : rows_to_ask(plan, shipped_)) {
         if (!row.is_neighbour)
             continue;
-        Measured& measured = *shipped[row.row];
-        if (!measured.is_right)
-            measured.is_right = is_inside(error_of_neighbour(measured.layout, plan), measured.layout, plan);
-        if (!*measured.is_right)
+        const MeasuredLayout& measured = *shipped_[row.row];
+        std::optional<bool>& is_right = shipped_right_[row.row];
+        if (!is_right)
+            is_right = is_inside(error_of_neighbour(measured, plan), measured, plan);
+        if (!*is_right)
             return evidence;
         near = true;
     }

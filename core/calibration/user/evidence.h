@@ -64,15 +64,15 @@ public:
     Evidence of(const ResolvedPlan& plan, double memory_device_gib);
 
 private:
-    struct Measured {
-        MeasuredLayout layout;
-        std::shared_ptr<const OwnRun> own; // null: of the shipped tables
-        std::optional<bool> is_right; // whether the prediction of the own run holds; empty: not asked yet
-    };
+    // Whether the prediction of a row or run holds; empty: not asked yet.
+    using Verdicts = std::vector<std::optional<bool>>;
     void gather();
 
     ResolvedPlan job_;
-    std::optional<std::vector<Measured>> measured_;
+    bool gathered_ = false;
+    OwnRuns own_;
+    std::vector<const MeasuredLayout*> shipped_; // of the tables
+    Verdicts own_right_, shipped_right_;
 };
 
 } // namespace fourfold

@@ -31,7 +31,8 @@ struct MeasuredMachine {
 Expected<MeasuredMachine> measured_machine(
     const MachineMeasurement& measurement, const Cluster& base, const Stack& stack);
 
-// Where save_machine() writes. Fails as it would: for a command to ask before it measures for a minute.
+// Where save_machine() writes; makes the folder. Fails as it would: for a command to ask before it measures for a
+// minute.
 Expected<std::filesystem::path> machine_file(const std::string& id);
 // Writes it to the user's presets as cluster `id`, in place of what ships under that id. A file there that no
 // measurement wrote stays (`refused`).

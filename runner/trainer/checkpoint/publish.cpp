@@ -2,7 +2,7 @@
 #include "runner/trainer/checkpoint/publish.h"
 
 #include "core/base/input_file.h"
-#include "core/base/json.h"
+#include "core/base/json_member.h"
 #include "core/base/text.h"
 #include "runner/trainer/checkpoint/checksums.h"
 #include "runner/trainer/checkpoint/names.h"
@@ -133,10 +133,7 @@ Expected<FileDescriptor> hold_folder(const fs::path& folder, const SaverName& na
             return FileDescriptor();
         const auto json = read_json_file(file, 4096);
         const auto other = [&](const char* key) {
-            const auto at = json && json->is_object() ? json->find(key) : Json::const_iterator();
-            return json && json->is_object() && at != json->end() && at->is_string()
-                ? printable(at->get<std::string>(), 100)
-                : std::string("(unknown)");
+            return printable(member_or(json ? *json : Json(), key, std::string("(unknown)")), 100);
         };
         // A file server keeps the locks of a host that died for a while.
         const bool may_be_dead = other("host") != name.host;

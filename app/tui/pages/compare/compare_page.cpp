@@ -55,8 +55,11 @@ void ComparePage::add(const RunDetail& run)
         desk_.tell(plan.error().line(), view::Tone::bad);
         return;
     }
-    add(Entry{run.summary.name + " " + run.summary.id.substr(0, 8), "run", predicted(*plan), run.summary,
-        "run:" + run.summary.id, measured_step(run.other_events)});
+    Entry entry{run.summary.name + " " + run.summary.id.substr(0, 8), "run", predicted(*plan),
+        std::make_shared<const RunSummary>(run.summary), "run:" + run.summary.id};
+    if (auto trace = measured_step(run.other_events))
+        entry.trace = std::make_shared<const Timeline>(*std::move(trace));
+    add(std::move(entry));
 }
 
 std::vector<ComparePage::Entry> ComparePage::all() const
@@ -78,8 +81,7 @@ Table ComparePage::table() const
     Table table;
     table.columns = view::comparison_columns();
     for (const Entry& entry : all())
-        table.rows.push_back(view::comparison_row(
-            entry.name, entry.kind, *entry.prediction, entry.measured ? &*entry.measured : nullptr));
+        table.rows.push_back(view::comparison_row(entry.name, entry.kind, *entry.prediction, entry.measured.get()));
     return table;
 }
 
@@ -90,7 +92,7 @@ std::vector<NamedTimeline> ComparePage::timelines() const
         timelines.push_back({entry.name, &entry.prediction->timeline}); // kept by whoever the entry was made of
     for (const Entry& entry : entries_) {
         if (entry.trace)
-            timelines.push_back({entry.name + ", measured", &*entry.trace});
+            timelines.push_back({entry.name + ", measured", entry.trace.get()});
     }
     return timelines;
 }
@@ -338,10 +340,10 @@ void ComparePage::pick_row(const std::filesystem::path& table)
         const std::string name = table.stem().string() + " line " + std::to_string(row.line);
         items.push_back({row.plan.model.name + " on " + view::gpus_fact(row.plan), view::layout_line(row.plan.layout),
             [this, row, name, file = table.stem().string()] {
-                RunSummary measured;
-                measured.measured_tps_per_gpu = row.tps_per_gpu;
-                measured.measured_step_time_s = row.step_time_s;
-                measured.measured_memory_gib = row.memory_gib;
+                const auto measured = std::make_shared<RunSummary>();
+                measured->measured_tps_per_gpu = row.tps_per_gpu;
+                measured->measured_step_time_s = row.step_time_s;
+                measured->measured_memory_gib = row.memory_gib;
                 add(Entry{name, "published", predicted(row.plan), measured, {}, {}, file});
             }});
     }

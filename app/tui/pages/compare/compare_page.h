@@ -34,9 +34,9 @@ private:
     struct Entry {
         std::string name, kind;
         std::shared_ptr<const Prediction> prediction;
-        std::optional<RunSummary> measured;
+        std::shared_ptr<const RunSummary> measured; // null: was not run
         std::string origin{}; // "run:ID"; what the next start adds again
-        std::optional<Timeline> trace{}; // of a run's measured step
+        std::shared_ptr<const Timeline> trace{}; // of a run's measured step
         std::string table{}; // of a published row
     };
     void add(Entry entry);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace fourfold::tui {
 
@@ -166,17 +167,21 @@ void ScalingChart::read_kept()
     const Json kept = std::exchange(kept_, Json());
     if (!kept.is_array())
         return;
+    std::map<std::string, std::vector<view::ScalingSeries>> tables; // by file: one is read for all of its series
     for (const Json& one : kept) {
         const std::string file = one.is_object() ? member_or(one, "file", std::string()) : "";
         const std::string name = one.is_object() ? member_or(one, "name", std::string()) : "";
-        const Expected<MeasuredTable> table
-            = file.empty() ? Expected<MeasuredTable>(Problem{}) : view::read_table(file, desk_.presets());
-        if (!table)
+        if (file.empty())
             continue;
-        for (const view::TableJob& job : view::jobs_of(*table)) {
-            view::ScalingSeries series = view::series_of(*table, job);
+        const auto [at, is_new] = tables.try_emplace(file);
+        if (const auto table
+            = is_new ? view::read_table(file, desk_.presets()) : Expected<MeasuredTable>(MeasuredTable())) {
+            for (const view::TableJob& job : view::jobs_of(*table))
+                at->second.push_back(view::series_of(*table, job));
+        }
+        for (const view::ScalingSeries& series : at->second) {
             if (series.name == name && !series.points.empty())
-                published_.push_back({file, std::move(series)});
+                published_.push_back({file, series});
         }
     }
 }
