@@ -47,7 +47,9 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
             if (std::ranges::find(flags, "--both") != flags.end())
                 result.single.push_back(read_dump(folder, rank, ".fp32"));
         } else if (result.problem.empty())
-            result.problem = "rank " + std::to_string(rank) + ": " + log_of(folder, rank);
+            result.problem = "rank " + std::to_string(rank)
+                + (statuses ? " (exit status " + (*statuses)[std::size_t(rank)].dump() + "): " : ": ")
+                + log_of(folder, rank);
     }
     return result;
 }

@@ -91,6 +91,37 @@ INSTANTIATE_TEST_SUITE_P(Meshes, OneGpu,
         Case{"tp2_cp2_pp2_dp2", {"gpus=16", "layout.tp=2", "layout.cp=2", "layout.pp=2", "layout.dp=2"}, {}}),
     [](const auto& info) { return info.param.name; });
 
+// The same over NCCL, against one rank on the CPU: kernels that wait for each other on real queues.
+class OneGpuOverNccl : public ::testing::TestWithParam<Case> { };
+
+TEST_P(OneGpuOverNccl, AMeshEqualsOneRankOnTheCpu)
+{
+    if (!gpu_here())
+        GTEST_SKIP() << kNoGpu;
+    EXPECT_EQ(excess(compare_with_one_rank(
+                  of_steps(GetParam(), kSteps), {"--fp64"}, {"--fp64", "--gpu", "--nccl", "--timeout", "60"})),
+        "");
+}
+
+Case pipeline(const std::string& name, const std::string& schedule, int pp, int chunks, int micro_batches)
+{
+    return {name,
+        {"gpus=" + std::to_string(pp), "layout.pp=" + std::to_string(pp),
+            "layout.virtual_stages=" + std::to_string(chunks), "training.schedule=\"" + schedule + '"'},
+        {"model.num_hidden_layers=" + std::to_string(pp * chunks), "training.micro_batch=1",
+            "training.global_batch=" + std::to_string(micro_batches)}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, OneGpuOverNccl,
+    ::testing::Values(Case{"tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, {}},
+        Case{"cp2_ring", {"gpus=2", "layout.cp=2"}, {}},
+        Case{"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
+        Case{"async_tp4", {"gpus=4", "layout.tp=4", "training.async_tp=true"}, {}},
+        pipeline("interleaved_pp3_v2_m6", "interleaved", 3, 2, 6), pipeline("zb_v_pp4_m8", "zb-v", 4, 2, 8),
+        pipeline("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
+        Case{"tp2_cp2_pp2", {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.pp=2"}, {}}),
+    [](const auto& info) { return info.param.name; });
+
 // The worker of these tests, on the CPU: what is skipped above would at least start.
 TEST(CudaParityWorker, EqualsTheCpuProgramWithoutAGpu)
 {

@@ -3,7 +3,7 @@
 // and rows that cover every combination of three settings, each in fp64 against one rank. With FOURFOLD_PARITY_REPORT
 // it writes a Markdown table, a section a test:
 //   FOURFOLD_PARITY_REPORT=tests/parity/report.md build/release/tests/trainer_matrix_long_test
-// With FOURFOLD_PARITY_GPU=1 all ranks keep their tensors on the first GPU and send them over Gloo.
+// With FOURFOLD_PARITY_GPU=1 all ranks keep their tensors on the first GPU and send them over Gloo; =nccl: over NCCL.
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
 
@@ -18,16 +18,22 @@
 namespace fourfold::testing {
 namespace {
 
-bool on_gpu()
+std::string_view wanted_gpu()
 {
     const char* const wanted = std::getenv("FOURFOLD_PARITY_GPU");
-    return wanted && std::string_view(wanted) == "1";
+    return wanted ? wanted : "";
+}
+bool on_gpu()
+{
+    return wanted_gpu() == "1" || wanted_gpu() == "nccl";
 }
 
 std::vector<std::string> flags(std::vector<std::string> list)
 {
     if (on_gpu())
         list.emplace_back("--gpu");
+    if (wanted_gpu() == "nccl")
+        list.emplace_back("--nccl");
     return list;
 }
 

@@ -4,6 +4,8 @@
 // --fp64: weights and arithmetic in fp64. --both: in fp64, then the first step once more in fp32. --corrupt: the named
 // collective leaves out the other ranks' data, on this group alone, e.g. "tp.all_reduce"; a comparison with one rank
 // must notice. --gpu (parity-worker-cuda): tensors on the first GPU, which all ranks share, and messages over Gloo.
+// --nccl: with --gpu, messages over NCCL, for which each rank is a host of its own: on one host it lets no two ranks
+// have the same GPU.
 // cp.balance: the chunks of the sequence are dealt to other ranks than attention expects.
 //   [--replicas N]
 // --replicas: each micro-batch holds what those of so many replicas would hold together.
@@ -111,7 +113,7 @@ T value(Expected<T> expected)
 
 std::vector<double> elements(const at::Tensor& tensor)
 {
-    const at::Tensor plain = tensor.detach().to(at::kDouble).contiguous();
+    const at::Tensor plain = tensor.detach().to(at::kDouble).cpu().contiguous();
     return {plain.data_ptr<double>(), plain.data_ptr<double>() + plain.numel()};
 }
 
@@ -232,7 +234,7 @@ void work(int argc, char** argv)
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (argument == "--fp64" || argument == "--both" || argument == "--gpu" || argument == "--one-queue"
-            || argument == "--count")
+            || argument == "--count" || argument == "--nccl")
             flags.insert(argument);
         else if (i + 1 < argc)
             options[argument] = argv[++i];
@@ -243,9 +245,13 @@ void work(int argc, char** argv)
     if (flags.contains("--count"))
         counted.emplace();
     at::set_num_threads(1);
+    Job job = value(job_from_environment(plan_file, folder));
+    if (flags.contains("--nccl")) {
+        ::setenv("NCCL_HOSTID", ("rank" + std::to_string(job.rank)).c_str(), 1);
+        ::setenv("NCCL_SOCKET_IFNAME", "lo", 1);
+    }
     if (gpu)
         select_gpu(0);
-    Job job = value(job_from_environment(plan_file, folder));
     if (options.contains("--timeout"))
         job.timeout_s = std::stod(options["--timeout"]);
     const ResolvedPlan plan = value(read_resolved(value(read_json_file(plan_file)), plan_file));
@@ -257,8 +263,8 @@ void work(int argc, char** argv)
         device = std::make_shared<RuledDevice>(RuledDevice::Limits{std::stoi(options["--nccl-rules"]),
             flags.contains("--one-queue"), std::chrono::milliseconds(int64_t(job.timeout_s * 1000))});
     const TransportFactory connect = [&](const std::string& name, const std::vector<int>& ranks, int place) {
-        auto transport = make_c10d_transport(
-            rendezvous->store(), {"gloo", name, place, int(ranks.size()), job.address, job.timeout_s});
+        auto transport = make_c10d_transport(rendezvous->store(),
+            {flags.contains("--nccl") ? "nccl" : "gloo", name, place, int(ranks.size()), job.address, job.timeout_s});
         const auto dot = corrupt.find('.');
         if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))
             transport = std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1));

@@ -53,8 +53,7 @@ Expected<pid_t> start_rank(const RunSpec& spec, const RankPlace& place, const st
         return errno_problem("rank " + std::to_string(place.rank) + " cannot be started", folder);
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        // A parent outside of the rank's process namespace shows as 0.
-        if (const pid_t parent = getppid(); parent != supervisor && parent != 0)
+        if (getppid() != supervisor)
             _exit(126);
         setpgid(0, 0);
         sigset_t none;

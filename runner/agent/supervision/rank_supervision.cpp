@@ -60,7 +60,6 @@ RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, E
 
 Expected<void> RankSupervision::start_ranks(const Rendezvous& rendezvous)
 {
-    inside_ = PidNamespace::enter();
     for (const RankPlace& place : spec_.ranks) {
         // Made here, so that the first line is seen as soon as every later one.
         const auto events = folder_.file("rank" + std::to_string(place.rank) + ".jsonl");
@@ -364,10 +363,7 @@ void RankSupervision::begin_stop(double grace_s)
 // Everything below this process is of the run: ranks, their helpers, and whatever they left behind as daemons.
 std::vector<pid_t> RankSupervision::leftovers() const
 {
-    auto left = descendants(getpid());
-    if (inside_)
-        std::erase(left, inside_->first());
-    return left;
+    return descendants(getpid());
 }
 
 void RankSupervision::end_leftovers()
@@ -385,10 +381,8 @@ void RankSupervision::end_leftovers()
     const double now = monotonic_seconds();
     if (now < kill_at_ && !running_.empty())
         return;
-    if (inside_ && !left.empty())
-        inside_->end(); // the kernel takes the rest along
-    for (std::size_t i = 0; !inside_ && i < left.size(); ++i)
-        kill(left[i], SIGKILL); // children of this process: their numbers cannot be reused before we reap them
+    for (const pid_t pid : left)
+        kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
     if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
         gave_up_ = true;
         end_.add(std::to_string(left.size()) + " processes cannot be killed (they wait in the kernel), first pid "
@@ -398,8 +392,6 @@ void RankSupervision::end_leftovers()
 
 void RankSupervision::finish()
 {
-    if (inside_)
-        inside_->end();
     sweep(spec_.run, spec_.node);
     for (auto& [rank, log] : logs_)
         log.close();

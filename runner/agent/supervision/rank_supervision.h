@@ -13,7 +13,6 @@
 #include "runner/agent/supervision/stall_watch.h"
 #include "runner/agent/supervision/supervisor_door.h"
 #include "runner/agent/system/file_watch.h"
-#include "runner/agent/system/pid_namespace.h"
 
 #include <map>
 #include <optional>
@@ -66,7 +65,6 @@ private:
     std::map<int, RankLog> logs_;
     FileWatch written_; // the ranks' event files
     std::optional<SupervisorDoor> door_;
-    std::optional<PidNamespace> inside_; // of the ranks and all that they start
     std::map<pid_t, uint64_t> bytes_moved_;
     std::map<int, uint64_t> collectives_;
     std::vector<RankExit> failures_; // in the order of their ends
