@@ -69,6 +69,7 @@ INSTANTIATE_TEST_SUITE_P(CoveringArray, CombinationUnderNcclRules, ::testing::Va
 
 // Fewer communicators for the messages of a pipeline than one for each link. One for all stages is what this trainer
 // had; one for both ways between two stages already fails where a gradient is asked for before an activation is sent.
+// GPipe fails with one for each, too, where nobody makes its connection before its first message (Transport::connect).
 struct Shared {
     std::string wiring;
     std::vector<std::string> mesh;
@@ -90,13 +91,14 @@ TEST_P(TooFewCommunicators, Deadlock)
     ASSERT_EQ(run_job(plan, folder.path() / "links", rules).problem, "");
     const auto shared
         = run_job(plan, folder.path() / "shared", joined(rules, {"--wiring", GetParam().wiring, "--timeout", "4"}));
-    EXPECT_THAT(shared.problem, ::testing::HasSubstr(GetParam().wiring + "/0/1"))
+    EXPECT_THAT(shared.problem, ::testing::HasSubstr(GetParam().wiring + "/"))
         << "it has to deadlock, and to say on which communicator";
 }
 
 const Shared kShared[] = {
     {"stages", {"gpus=3", "layout.pp=3", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}},
     {"pairs", {"gpus=2", "layout.pp=2"}},
+    {"late", {"gpus=3", "layout.pp=3", "training.schedule=\"gpipe\""}},
 };
 INSTANTIATE_TEST_SUITE_P(
     Wirings, TooFewCommunicators, ::testing::ValuesIn(kShared), [](const auto& info) { return info.param.wiring; });

@@ -45,9 +45,9 @@ protected:
     using Groups = std::vector<std::shared_ptr<Transport>>;
     using Rank = std::function<void(const Groups&)>;
 
-    // What each rank threw, empty where nothing.
+    // What each rank threw, empty where nothing. `connected`: for messages both ways.
     std::pair<std::string, std::string> run(
-        RuledDevice::Limits limits, const Rank& first, const Rank& second, int communicators = 1)
+        RuledDevice::Limits limits, const Rank& first, const Rank& second, int communicators = 1, bool connected = true)
     {
         const auto store = c10::make_intrusive<c10d::HashStore>();
         const auto as_rank = [&](int rank, const Rank& work) {
@@ -59,6 +59,10 @@ protected:
                     auto wire = make_c10d_transport(store.get(),
                         {"gloo", name, rank, 2, "127.0.0.1", std::chrono::duration<double>(limits.timeout).count()});
                     groups.push_back(under_nccl_rules(std::move(wire), name, device));
+                    for (const int sender : {0, 1})
+                        if (connected)
+                            groups.back()->connect(
+                                sender == rank ? Transfer::Way::send : Transfer::Way::receive, 1 - rank);
                 }
                 try {
                     work(groups);
@@ -218,6 +222,25 @@ TEST_F(TwoRanks, OrderAcrossCommunicatorsMattersWhereTheDeviceHoldsOne)
     const auto [first, second] = run(limits(1, true, kShort), in_order(0), in_order(1), 2);
     EXPECT_THAT(first + second,
         AllOf(HasSubstr("group0: all_reduce (sum) of 4 Double"), HasSubstr("group1: all_reduce (sum) of 4 Double")));
+}
+
+// The first rank asks for an answer before it sends the question.
+TEST_F(TwoRanks, TheFirstMessageHoldsUpTheHost)
+{
+    const auto first = [](const TwoRanks::Groups& groups) {
+        auto answer = groups[1]->exchange({receive(of(0), 1)}), question = groups[0]->exchange({send(of(1), 1)});
+        question->wait();
+        answer->wait();
+    };
+    const auto second = [](const TwoRanks::Groups& groups) {
+        groups[0]->exchange({receive(of(0), 0)})->wait();
+        groups[1]->exchange({send(of(2), 0)})->wait();
+    };
+    EXPECT_EQ(run(limits(), first, second, 2), kNothing);
+    const auto said = run(limits(8, false, kShort), first, second, 2, false);
+    EXPECT_THAT(said.first, HasSubstr("group1: the host waits for the peer of its first message (receive of 4 Double"));
+    EXPECT_THAT(
+        said.second, HasSubstr("group0: the host waits for the peer of its first message (receive of 4 Double"));
 }
 
 // The first rank's second message on group 0 cannot start before its first ends; with one queue, what it asked for on

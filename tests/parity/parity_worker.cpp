@@ -9,11 +9,11 @@
 // cp.balance: the chunks of the sequence are dealt to other ranks than attention expects.
 //   [--replicas N]
 // --replicas: each micro-batch holds what those of so many replicas would hold together.
-//   [--nccl-rules N] [--one-queue] [--wiring stages | pairs] [--timeout S]
+//   [--nccl-rules N] [--one-queue] [--wiring stages | pairs | late] [--timeout S]
 // --nccl-rules: messages and collectives go by NCCL's rules, with N operations at once (comm/nccl_rules.h).
 // --one-queue: as with CUDA_DEVICE_MAX_CONNECTIONS=1. --wiring: pipeline messages do not have a communicator for each
-// link, but one for activations and one for gradients of all stages, or one for each two stages: what NCCL would not
-// forgive.
+// link, but one for activations and one for gradients of all stages, or one for each two stages; or each link has its
+// own, whose connection is made by its first message: what NCCL would not forgive.
 //   [--ranks N]
 // --ranks: this process forks N ranks, which then need not load LibTorch one by one (a quarter of a second of a core),
 // and writes DIR/statuses.json: the exit status of each, or 128 + signal. Their output goes to DIR/rank<r>.log.
@@ -207,23 +207,30 @@ void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions 
         throw std::runtime_error(written.error().line());
 }
 
-// Links that share a communicator: `wiring` "stages", those of one kind; "pairs", all between the same two stages.
-void share_links(Mesh& mesh, const std::string& wiring, const TransportFactory& connect)
+// Links with other communicators: `wiring` "stages", one for those of one kind; "pairs", one for all between the same
+// two stages; "late", their own, which nothing connects before its first message.
+void share_links(Mesh& mesh, const std::string& wiring, const TransportFactory& make)
 {
-    const bool pairs = wiring == "pairs";
-    std::map<std::string, Communicator> made;
+    std::map<std::string, std::shared_ptr<Transport>> made;
+    const int global = mesh.stages.at(std::size_t(mesh.at.pp));
     for (auto& [link, communicator] : mesh.links) {
-        std::vector<int> ranks = pairs ? communicator.ranks() : mesh.stages;
-        std::ranges::sort(ranks);
-        std::string name = pairs ? "pairs" : link.activations ? "stages" : "stages_back";
+        std::vector<int> ranks = wiring == "stages" ? mesh.stages : communicator.ranks();
+        const int from = communicator.ranks()[0], to = communicator.ranks()[1];
+        std::string name = wiring == "late" ? communicator.name() + "/late/" + std::to_string(from) : wiring;
+        if (wiring != "late")
+            std::ranges::sort(ranks);
+        if (wiring == "stages" && !link.activations)
+            name += "_back";
         for (const int rank : ranks)
             name += "/" + std::to_string(rank);
-        if (!made.contains(name)) {
-            const int global = mesh.stages.at(std::size_t(mesh.at.pp));
-            const int own = int(std::ranges::find(ranks, global) - ranks.begin());
-            made.emplace(name, Communicator(name, ranks, own, connect(name, ranks, own), mesh.recorder));
-        }
-        communicator = made.at(name);
+        const auto place = [&](int rank) { return int(std::ranges::find(ranks, rank) - ranks.begin()); };
+        std::shared_ptr<Transport>& transport = made[name];
+        if (!transport)
+            transport = make(name, ranks, place(global));
+        if (wiring != "late")
+            transport->connect(
+                global == from ? Transfer::Way::send : Transfer::Way::receive, place(global == from ? to : from));
+        communicator = Communicator(name, ranks, place(global), transport, mesh.recorder);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "runner/trainer/device/device.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -107,6 +108,14 @@ public:
         if (!gloo_)
             together->add(pending(backend_->endCoalescing(), {}));
         return together;
+    }
+    void connect(Transfer::Way way, int peer) override
+    {
+        if (gloo_) // its members are connected from the start
+            return;
+        const at::Tensor nothing = at::zeros({1}, at::TensorOptions().dtype(at::kByte).device(at::kCUDA));
+        exchange({{way, nothing, peer, 0}})->wait();
+        synchronize_gpu();
     }
     [[nodiscard]] int rank() const override { return backend_->getRank(); }
     [[nodiscard]] int size() const override { return backend_->getSize(); }

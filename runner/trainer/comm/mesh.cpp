@@ -40,15 +40,18 @@ Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSche
     mesh.schedule = std::move(schedule);
     mesh.recorder = std::make_shared<FlightRecorder>();
 
-    // `wire`: unique among the groups of this kind.
-    const auto make_named = [&](const std::string& kind, std::vector<int> ranks, const std::string& wire) {
-        const auto own = std::ranges::find(ranks, rank);
-        const int place = static_cast<int>(own - ranks.begin());
-        if (ranks.size() == 1)
-            return Communicator(kind, std::move(ranks), place, nullptr, mesh.recorder);
-        auto transport = make_transport(kind + "/" + wire, ranks, place);
-        return Communicator(kind, std::move(ranks), place, std::move(transport), mesh.recorder);
-    };
+    // `wire`: unique among the groups of this kind. `one_way`: for messages of the first of two ranks to the second.
+    const auto make_named
+        = [&](const std::string& kind, std::vector<int> ranks, const std::string& wire, bool one_way = false) {
+              const auto own = std::ranges::find(ranks, rank);
+              const int place = static_cast<int>(own - ranks.begin());
+              if (ranks.size() == 1)
+                  return Communicator(kind, std::move(ranks), place, nullptr, mesh.recorder);
+              auto transport = make_transport(kind + "/" + wire, ranks, place);
+              if (one_way)
+                  transport->connect(place == 0 ? Transfer::Way::send : Transfer::Way::receive, 1 - place);
+              return Communicator(kind, std::move(ranks), place, std::move(transport), mesh.recorder);
+          };
     const auto make = [&](const std::string& kind, std::vector<int> ranks) {
         const std::string lowest = std::to_string(ranks.front());
         return make_named(kind, std::move(ranks), lowest);
@@ -69,10 +72,11 @@ Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSche
     mesh.stages = ranks.group(rank, GroupKind::pp);
     for (const PipelineLink& link : pipeline_links(mesh.schedule.actions)) {
         const int from = mesh.stages.at(std::size_t(link.from)), to = mesh.stages.at(std::size_t(link.to));
-        if (rank == from || rank == to)
-            mesh.links.emplace(link,
-                make_named(
-                    link.activations ? "pp" : "pp_back", {from, to}, std::to_string(from) + "to" + std::to_string(to)));
+        if (rank != from && rank != to)
+            continue;
+        mesh.links.emplace(link,
+            make_named(link.activations ? "pp" : "pp_back", {from, to},
+                std::to_string(from) + "to" + std::to_string(to), /*one_way=*/true));
     }
     const auto& homes = mesh.schedule.stage_of_chunk;
     const int first = mesh.stages.at(std::size_t(homes.front())), last = mesh.stages.at(std::size_t(homes.back()));

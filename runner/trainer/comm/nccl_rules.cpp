@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 namespace fourfold::trainer {
@@ -113,12 +114,38 @@ public:
         for (const Transfer& transfer : transfers)
             operation += (operation.empty() ? "" : ", ") + described(transfer).words()
                 + (sends(transfer) ? " to rank " : " from rank ") + std::to_string(transfer.peer);
+        std::set<Direction> directions;
+        for (const Transfer& transfer : transfers)
+            directions.emplace(transfer.peer, transfer.way);
+        connect_all(directions, operation);
         return launch(operation, [this, transfers] { transfer_all(transfers); });
     }
+    void connect(Transfer::Way way, int peer) override { connect_all({{peer, way}}, "connecting"); }
     [[nodiscard]] int rank() const override { return wire_->rank(); }
     [[nodiscard]] int size() const override { return wire_->size(); }
 
 private:
+    using Direction = std::pair<int, Transfer::Way>; // a peer, and which way messages go
+
+    // The host waits until the peers of all new connections are here as well.
+    void connect_all(const std::set<Direction>& directions, const std::string& operation)
+    {
+        std::vector<Transfer> meeting;
+        for (const auto& direction : directions)
+            if (const auto [peer, way] = direction; connected_.insert(direction).second) {
+                const int tag = way == Transfer::Way::send ? 0 : 1;
+                meeting.push_back({Transfer::Way::send, at::zeros({1}, at::kByte), peer, kMeeting + tag});
+                meeting.push_back({Transfer::Way::receive, at::zeros({1}, at::kByte), peer, kMeeting + 1 - tag});
+            }
+        if (meeting.empty())
+            return;
+        try {
+            wire_->exchange(meeting)->wait();
+        } catch (const std::exception& error) {
+            throw std::runtime_error(
+                name_ + ": the host waits for the peer of its first message (" + operation + "): " + error.what());
+        }
+    }
     static bool sends(const Transfer& transfer) { return transfer.way == Transfer::Way::send; }
     static Description described(const Transfer& transfer)
     {
@@ -193,12 +220,13 @@ private:
     }
 
     // Of each message; apart from the tags of collectives that are made of messages.
-    static constexpr int kOfSender = 0, kOfReceiver = 1, kData = 2, kTags = 3, kWrap = 1 << 16;
+    static constexpr int kOfSender = 0, kOfReceiver = 1, kData = 2, kTags = 3, kWrap = 1 << 16, kMeeting = 1 << 18;
 
     std::shared_ptr<Transport> wire_;
     std::string name_;
     std::shared_ptr<RuledDevice> device_;
-    std::map<std::pair<int, Transfer::Way>, int> numbers_; // messages so far; only the worker's thread uses it
+    std::set<Direction> connected_; // only the host's thread uses it
+    std::map<Direction, int> numbers_; // messages so far; only the worker's thread uses it
     bool failed_ = false; // the same
     Worker worker_; // last member: it ends before what its tasks use
 };

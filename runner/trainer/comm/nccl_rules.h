@@ -7,8 +7,11 @@
 // - Operations that meet must agree on kind, element type, number of elements and reduction; here they say so.
 // - Operations of different communicators share the device: some may wait for their peers at once, no more. With one
 //   queue (CUDA_DEVICE_MAX_CONNECTIONS=1) an operation that cannot start yet holds up all that were asked for later.
+// - Where the first message goes a way on a communicator, the host waits until its peer asks for it too: that makes the
+//   connection (Transport::connect() makes it before). Those of collectives are there from the start.
 // - One that does not end in time is an error that names it (NCCL's watchdog).
-// Not modelled: on a GPU the host does not wait for a message, and asks for what comes later while the device waits.
+// Not modelled: on a GPU the host does not wait for a later message, and asks for what comes after it while the device
+// waits.
 #pragma once
 
 #include "runner/trainer/comm/transport.h"

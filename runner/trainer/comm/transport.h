@@ -41,6 +41,10 @@ public:
     // Point to point. A send may complete only when the peer receives: ranks that send to each other issue all their
     // transfers in one call, before they wait for any.
     virtual std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) = 0;
+    // Makes the connection of the messages this way, with the peer, which calls it too; it returns when that has. Left
+    // to the first message, NCCL makes it there, and the host waits for the peer's first message: of ranks that ask for
+    // what they will get before they send what it comes from, for ever.
+    virtual void connect(Transfer::Way, int /*peer*/) { }
 
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;

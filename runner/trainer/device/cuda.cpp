@@ -3,6 +3,7 @@
 
 #include "runner/trainer/comm/c10d_transport.h"
 
+#include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
@@ -108,10 +109,13 @@ c10d::Backend* make_nccl_backend(c10d::Store* store, const TransportOptions& wan
     auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(
         c10::intrusive_ptr<c10d::Store>::reclaim_copy(store), wanted.rank, wanted.size, options);
     // Now, by all members in one order. Left to its first operation, the host would wait there for the other members'
-    // first ones: a pipeline rank for a message that its peer sends only after one that this rank has yet to send.
+    // first ones. The connections of collectives are made by the first of them; those of messages, by connect().
     const at::Device device(at::kCUDA, c10::cuda::current_device());
     backend->setBoundDeviceId(device);
     backend->eagerConnectSingleDevice(device);
+    std::vector<at::Tensor> first{at::zeros({1}, at::TensorOptions(at::kFloat).device(device))};
+    backend->allreduce(first)->wait();
+    synchronize_gpu();
     return backend.release();
 }
 

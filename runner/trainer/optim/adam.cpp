@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -33,6 +34,19 @@ bool counts_here(Replication replication, const Mesh& mesh)
     }
     return true;
 }
+// The sum of the squares, in fp64 over rows that are summed in their own type, but 16-bit ones in fp32: a norm of the
+// whole in fp64 would first hold a copy of it in fp64.
+at::Tensor sum_of_squares(const at::Tensor& values)
+{
+    constexpr int64_t kRow = 1024;
+    const int64_t in_rows = values.numel() / kRow * kRow;
+    const at::ScalarType type = values.element_size() == 2 ? at::kFloat : values.scalar_type();
+    const auto of_rows = [&](const at::Tensor& rows) {
+        return at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, false, type).to(at::kDouble).square().sum();
+    };
+    const at::Tensor rest = of_rows(values.narrow(0, in_rows, values.numel() - in_rows).view({1, -1}));
+    return in_rows == 0 ? rest : rest.add_(of_rows(values.narrow(0, 0, in_rows).view({-1, kRow})));
+}
 } // namespace
 
 at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tensor>& gradients, const Mesh& mesh)
@@ -45,7 +59,7 @@ at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tens
             continue;
         for (const BucketSegment& segment : bucket.own_segments())
             if (!segment.ruled && counts_here(segment.replication, mesh))
-                sum.add_(stretch(gradients[b], segment).norm(2, at::kDouble).square());
+                sum.add_(sum_of_squares(stretch(gradients[b], segment)));
     }
     return sum;
 }
