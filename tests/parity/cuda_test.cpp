@@ -91,6 +91,9 @@ INSTANTIATE_TEST_SUITE_P(Meshes, OneGpu,
         Case{"tp2_cp2_pp2_dp2", {"gpus=16", "layout.tp=2", "layout.cp=2", "layout.pp=2", "layout.dp=2"}, {}}),
     [](const auto& info) { return info.param.name; });
 
+const std::vector<std::string> kMixtral{
+    "model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2"};
+
 // The same over NCCL, against one rank on the CPU: kernels that wait for each other on real queues.
 class OneGpuOverNccl : public ::testing::TestWithParam<Case> { };
 
@@ -116,11 +119,51 @@ INSTANTIATE_TEST_SUITE_P(Meshes, OneGpuOverNccl,
     ::testing::Values(Case{"tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, {}},
         Case{"cp2_ring", {"gpus=2", "layout.cp=2"}, {}},
         Case{"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
-        Case{"async_tp4", {"gpus=4", "layout.tp=4", "training.async_tp=true"}, {}},
+        Case{"async_tp2", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
+        Case{"mixtral_ep2", {"gpus=2", "layout.dp=2", "layout.ep=2"}, kMixtral},
         pipeline("interleaved_pp3_v2_m6", "interleaved", 3, 2, 6), pipeline("zb_v_pp4_m8", "zb-v", 4, 2, 8),
         pipeline("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
         Case{"tp2_cp2_pp2", {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.pp=2"}, {}}),
     [](const auto& info) { return info.param.name; });
+
+// In the precision and with the kernels of real runs, which are not those of the CPU; several ranks over NCCL.
+class InItsOwnPrecision : public ::testing::TestWithParam<Case> { };
+
+TEST_P(InItsOwnPrecision, LossesAreNearThoseOfOneRankOnTheCpu)
+{
+    if (!gpu_here())
+        GTEST_SKIP() << kNoGpu;
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const auto cpu = run_job(tiny_plan(tokens, GetParam().model), folder.path() / "cpu", {});
+    const auto gpu = run_job(tiny_plan(tokens, joined(GetParam().model, GetParam().mesh)), folder.path() / "gpu",
+        {"--gpu", "--nccl", "--timeout", "60"});
+    ASSERT_EQ(cpu.problem + gpu.problem, "");
+    const auto &expected = cpu.dumps[0].losses, &found = gpu.dumps[0].losses;
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t step = 0; step < found.size(); ++step)
+        EXPECT_NEAR(found[step] / expected[step], 1, 0.02) << "step " << step;
+}
+
+std::vector<Case> own_precisions()
+{
+    const std::vector<std::string> none, bf16{kEveryPrecision, "training.precision=\"bf16\""},
+        half{kEveryPrecision, "training.precision=\"fp16\""};
+    const std::vector<std::string> fsdp{"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""};
+    return {{"fp16", none, half}, {"fp8_tensorwise", none, fp8_model("tensorwise", 16)},
+        {"fp8_rowwise", none, fp8_model("rowwise", 16)}, {"fp8_blockwise", none, fp8_model("blockwise", 128)},
+        {"fp8_dp2_fsdp", fsdp, fp8_model("tensorwise", 16)}, {"bf16_dp2_fsdp", fsdp, bf16},
+        {"bf16_tp2_cp2", {"gpus=4", "layout.tp=2", "layout.cp=2"}, bf16},
+        {"cudnn", {"training.attention=\"cudnn\""}, joined(bf16, {"model.head_dim=64"})},
+        {"mixtral", none, joined(bf16, kMixtral)},
+        {"mixtral_ep2_pp2", {"gpus=4", "layout.dp=2", "layout.ep=2", "layout.pp=2"}, joined(bf16, kMixtral)},
+        {"documents", none, joined(bf16, {R"(run.documents={"mask":true,"end":8})"})},
+        {"operations", {"training.recompute=\"selective\"", "training.recompute_parts=[\"operations\"]"}, bf16},
+        {"states_in_bf16", none, joined(bf16, {"training.optimizer_state_dtype=\"bf16\""})}};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, InItsOwnPrecision, ::testing::ValuesIn(own_precisions()), [](const auto& info) { return info.param.name; });
 
 // The worker of these tests, on the CPU: what is skipped above would at least start.
 TEST(CudaParityWorker, EqualsTheCpuProgramWithoutAGpu)
