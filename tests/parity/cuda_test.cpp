@@ -4,9 +4,13 @@
 #include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
+#include "tests/parity/trained.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
 
 namespace fourfold::testing {
 namespace {
@@ -164,6 +168,37 @@ std::vector<Case> own_precisions()
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, InItsOwnPrecision, ::testing::ValuesIn(own_precisions()), [](const auto& info) { return info.param.name; });
+
+// What a GPU saved goes on there and on the CPU, and both go on with a text in the same way.
+TEST(CudaTrainer, ACheckpointGoesOnOnBoth)
+{
+    if (!gpu_here())
+        GTEST_SKIP() << kNoGpu;
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const auto whole = train(tiny_plan(tokens, {"run.checkpoint.every=4"}), folder.path() / "whole", true);
+    ASSERT_EQ(whole.problem, "");
+    const std::string saved = whole.checkpoints.at(8);
+    for (const bool cuda : {true, false}) {
+        const auto resumed = train(tiny_plan(tokens, {"run.checkpoint.load=" + Json(saved).dump()}),
+            folder.path() / (cuda ? "gpu" : "cpu"), cuda);
+        ASSERT_EQ(resumed.problem, "");
+        ASSERT_EQ(resumed.losses.size(), 2u);
+        for (const auto& [step, loss] : resumed.losses)
+            EXPECT_NEAR(loss, whole.losses.at(step), 1e-4) << step << (cuda ? "" : " on the CPU");
+    }
+    const auto goes_on = [&](const std::filesystem::path& program) {
+        const auto out = folder.path() / "text";
+        const std::string command = "'" + program.string() + "' --generate '[5, 6, 7]' --model '" + saved
+            + "' --tokens 12 >'" + out.string() + "' 2>&1";
+        EXPECT_EQ(std::system(command.c_str()), 0);
+        std::ifstream in(out);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    const std::string text = goes_on(cuda_trainer_program());
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text, goes_on(trainer_program()));
+}
 
 // The worker of these tests, on the CPU: what is skipped above would at least start.
 TEST(CudaParityWorker, EqualsTheCpuProgramWithoutAGpu)

@@ -9,12 +9,13 @@
 
 namespace fourfold::testing {
 
-Trained train(const ResolvedPlan& plan, const std::filesystem::path& folder)
+Trained train(const ResolvedPlan& plan, const std::filesystem::path& folder, bool cuda)
 {
     std::filesystem::create_directories(folder);
     // By name: a plan may be of a cluster with precisions that no plain CPU has.
-    Ranks ranks(plan.gpus, {trainer_program(), "--plan", write_plan(plan, folder), "--run-dir", folder}, folder,
-        {{"FOURFOLD_BACKEND", "gloo"}});
+    const auto program = cuda ? cuda_trainer_program() : trainer_program();
+    Ranks ranks(plan.gpus, {program, "--plan", write_plan(plan, folder), "--run-dir", folder}, folder,
+        {{"FOURFOLD_BACKEND", cuda ? "nccl" : "gloo"}});
     Trained trained;
     for (const int status : ranks.wait(std::chrono::seconds(200)))
         if (status != 0)

@@ -21,7 +21,7 @@ struct Trained {
     std::string problem; // what the first and the last rank printed, where a rank failed
 };
 
-// In `folder`, which it creates. Every event fits the schema.
-Trained train(const ResolvedPlan& plan, const std::filesystem::path& folder);
+// In `folder`, which it creates. Every event fits the schema. `cuda`: by fourfold-trainer-cuda, over NCCL.
+Trained train(const ResolvedPlan& plan, const std::filesystem::path& folder, bool cuda = false);
 
 } // namespace fourfold::testing
