@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Forward and gradients in PyTorch of a checkpoint that fourfold-trainer wrote.
 
-reference.py BEFORE AFTER TOKENS LOSS BETA1: folders of two checkpoints one step apart, a file of uint16 tokens that
-holds one sequence, the loss that the trainer reported of the step between them, and AdamW's beta1. Prints the relative
-differences of the loss and of the worst gradient (which follows from the two first moments) and exits with 1 where one
-is too large.
+reference.py NAME BEFORE AFTER TOKENS LOSS BETA1 [NAME ...]: of each model its name, folders of two checkpoints one step
+apart, a file of uint16 tokens that holds one sequence, the loss that the trainer reported of the step between them, and
+AdamW's beta1. Prints the relative differences of the loss and of the worst gradient (which follows from the two first
+moments) and exits with 1 where one is too large.
 """
 import json
 import math
@@ -199,8 +199,7 @@ def states(folder, weights, config):
     return whole
 
 
-def main():
-    before, after, token_file, reported, beta1 = sys.argv[1:]
+def agrees(name, before, after, token_file, reported, beta1):
     reported, beta1 = float(reported), float(beta1)
     config = json.loads((pathlib.Path(before) / "config.json").read_text())
     data = pathlib.Path(token_file).read_bytes()
@@ -215,15 +214,22 @@ def main():
     old, new = (states(folder, weights, config) for folder in (before, after))
     worst, worst_name = 0.0, ""
     assert set(name + ".exp_avg" for name in weights) == set(name for name in new if name.endswith(".exp_avg"))
-    for name, tensor in weights.items():
-        if name.endswith("e_score_correction_bias"):  # moved by a rule
+    for parameter, tensor in weights.items():
+        if parameter.endswith("e_score_correction_bias"):  # moved by a rule
             continue
-        gradient = (new[name + ".exp_avg"] - beta1 * old[name + ".exp_avg"]) / (1 - beta1)
+        gradient = (new[parameter + ".exp_avg"] - beta1 * old[parameter + ".exp_avg"]) / (1 - beta1)
         error = ((gradient - tensor.grad).abs().max() / tensor.grad.abs().max()).item()
         if not error <= worst:
-            worst, worst_name = error, name
-    print(f"loss {loss.item():.9f}, difference {loss_error:.2e}; worst gradient {worst_name}, difference {worst:.2e}")
-    sys.exit(0 if loss_error < 1e-5 and worst < 1e-4 else 1)
+            worst, worst_name = error, parameter
+    print(f"{name}: loss {loss.item():.9f}, difference {loss_error:.2e}; worst gradient {worst_name}, "
+          f"difference {worst:.2e}")
+    return loss_error < 1e-5 and worst < 1e-4
+
+
+def main():
+    arguments, each = sys.argv[1:], 6
+    right = [agrees(*arguments[i:i + each]) for i in range(0, len(arguments), each)]
+    sys.exit(0 if right and all(right) else 1)
 
 
 main()
