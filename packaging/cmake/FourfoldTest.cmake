@@ -8,11 +8,12 @@ if(FOURFOLD_SANITIZE)
 endif()
 
 # fourfold_test(NAME SOURCES a.cpp ... LIBRARIES x ... [LABEL quick|long] [LONG pattern ...] [TIMEOUT seconds]
-#               [ENVIRONMENT A=b ...] [RUN_SERIAL])
+#               [ENVIRONMENT A=b ...] [RUN_SERIAL] [SHARDS n])
 # One GoogleTest program; each of its cases is a CTest test of that label (default: quick). LONG names the slow cases of
-# a quick program that have a quick sibling, as in "Suite.Case" or "Suite.A*".
+# a quick program that have a quick sibling, as in "Suite.Case" or "Suite.A*". SHARDS: n CTest tests share the cases, for
+# programs that take long to start or that keep what their cases have in common.
 function(fourfold_test name)
-    cmake_parse_arguments(ARG "RUN_SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
+    cmake_parse_arguments(ARG "RUN_SERIAL" "LABEL;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
     if(NOT ARG_LABEL)
         set(ARG_LABEL quick)
     endif()
@@ -31,6 +32,16 @@ function(fourfold_test name)
     set(properties TIMEOUT ${ARG_TIMEOUT})
     if(ARG_RUN_SERIAL)
         list(APPEND properties RUN_SERIAL TRUE)
+    endif()
+    if(ARG_SHARDS)
+        math(EXPR last "${ARG_SHARDS} - 1")
+        foreach(shard RANGE ${last})
+            math(EXPR number "${shard} + 1")
+            add_test(NAME ${name}.${number}of${ARG_SHARDS} COMMAND ${name} --gtest_brief=1)
+            set_tests_properties(${name}.${number}of${ARG_SHARDS} PROPERTIES LABELS ${ARG_LABEL} ${properties}
+                ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
+        endforeach()
+        return()
     endif()
     list(JOIN ARG_LONG ":" long)
     set(discovery TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
