@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -28,10 +29,10 @@ using namespace trainer;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Relative error of one element, and beside it that of fp32 sums, of the largest one.
+// Relative error of one element, a unit in the last place, and beside it that of fp32 sums, of the largest one.
 double allowed(at::ScalarType type)
 {
-    return type == at::kBFloat16 ? 1.0 / 256 : type == at::kHalf ? 1.0 / 2048 : 4e-6;
+    return type == at::kBFloat16 ? 1.0 / 256 : type == at::kHalf ? 1.0 / 1024 : 4e-6;
 }
 constexpr double kOfLargest = 2e-6;
 
@@ -215,7 +216,7 @@ TEST_P(OurKernels, PartsOfAVocabularyMakeTheWhole)
 {
     constexpr int64_t kRows = 5, kPart = 77;
     const at::Tensor whole = numbers({kRows, 2 * kPart}, 5),
-                     labels = at::tensor(at::ArrayRef<int64_t>({0, 70, -1, 76, 3}), at::kLong);
+                     labels = at::tensor(at::ArrayRef<int64_t>({0, 70, -1, 76, 80}), at::kLong);
     for (const int64_t count : {2 * kPart, kPart + 5, kPart, kPart - 6}) {
         const at::Tensor valid = whole.narrow(1, 0, count).to(at::kDouble), log_sum = valid.logsumexp(1);
         at::Tensor together = at::full({kRows}, 0, at::kDouble), slopes = whole.to(at::kDouble).zero_();

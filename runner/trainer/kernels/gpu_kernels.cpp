@@ -22,7 +22,7 @@ void launch_on(
         launched(reads, writes);
         return;
     }
-    const c10::DeviceGuard on_its_gpu(x.device());
+    const c10::DeviceGuard current(x.device());
     const at::ScalarType type = x.scalar_type();
     use(Launch{gpu_stream(x.device().index()),
         type == at::kBFloat16   ? Element::bf16
