@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The kernels that only a GPU takes, each against the arithmetic that the CPU does in its place: products of 8 bits,
-// products of several experts, FlashAttention, norms and activations in bf16.
+// products of several experts, FlashAttention, norms and activations in bf16. Our own kernels (kernels/launches.cu) are
+// in gpu_launches_test.cpp.
 #include "runner/trainer/context_parallel/ruled_attention.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/expert_parallel/grouped_product.h"

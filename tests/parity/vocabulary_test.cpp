@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The loss over chunks of rows equals LibTorch's over all at once; its gradient lies where the logits were.
+// The loss over chunks of rows equals LibTorch's over all at once; its gradient lies where the logits were. The sum
+// that a GPU's kernel makes in one pass.
+#include "runner/trainer/kernels/elements.h"
 #include "runner/trainer/tensor_parallel/vocabulary.h"
 
 #include <ATen/ops/arange.h>
@@ -7,6 +9,10 @@
 #include <ATen/ops/randn.h>
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace fourfold::testing {
 namespace {
@@ -75,6 +81,50 @@ TEST(ChunkedLoss, OfSixteenBitsIsComputedInFp32)
     EXPECT_EQ(result.gradient.scalar_type(), at::kBFloat16);
     constexpr double kHalfUlp = 1.0 / 256;
     EXPECT_TRUE(result.gradient.to(at::kFloat).allclose(expected.gradient, kHalfUlp, 1e-7));
+}
+
+// In four sums that are put together, as threads do.
+trainer::ExponentialSum in_one_pass(const std::vector<float>& numbers)
+{
+    trainer::ExponentialSum sums[4], whole;
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) {
+        const float pair[] = {numbers[i], numbers[i + 1]};
+        sums[i / 2 % 4].add(pair);
+    }
+    for (const auto& one : sums)
+        whole.add(one);
+    return whole;
+}
+
+TEST(ExponentialSum, InOnePassIsThatOfTwo)
+{
+    constexpr float kNone = -INFINITY;
+    std::vector<float> numbers;
+    for (int i = 0; i < 200; ++i)
+        numbers.push_back(30 * std::sin(float(i * i)));
+    for (std::size_t masked = 0; masked <= numbers.size(); masked += 50) { // the first ones are -inf
+        std::fill(numbers.begin(), numbers.begin() + std::ptrdiff_t(masked), kNone);
+        const trainer::ExponentialSum found = in_one_pass(numbers);
+        const float highest = *std::max_element(numbers.begin(), numbers.end());
+        EXPECT_EQ(found.highest, highest) << masked;
+        double sum = 0;
+        for (const float x : numbers)
+            sum += highest == kNone ? 0 : std::exp(double(x) - double(highest));
+        EXPECT_NEAR(found.sum, sum, 1e-6 * sum) << masked;
+    }
+}
+
+TEST(ExponentialSum, OfNoNumberIsNone)
+{
+    EXPECT_EQ(in_one_pass({}).highest, -INFINITY);
+    EXPECT_EQ(in_one_pass({}).sum, 0);
+    for (const float wrong : {NAN, INFINITY})
+        for (const std::size_t place : {0, 3, 7}) {
+            std::vector<float> numbers(8, -INFINITY);
+            numbers[2] = 1;
+            numbers[place] = wrong;
+            EXPECT_TRUE(std::isnan(in_one_pass(numbers).sum)) << wrong << " at " << place;
+        }
 }
 
 } // namespace

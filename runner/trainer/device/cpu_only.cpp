@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/device/device.h"
 
+#include "runner/trainer/kernels/launches.h"
+
 #include <stdexcept>
 
 namespace fourfold::trainer {
@@ -21,6 +23,10 @@ void select_gpu(int)
     no_gpu();
 }
 void synchronize_gpu() { }
+void* gpu_stream(int)
+{
+    no_gpu();
+}
 double gpu_peak_gib()
 {
     return 0;
@@ -34,6 +40,28 @@ std::string nccl_version()
     return "";
 }
 c10d::Backend* make_nccl_backend(c10d::Store*, const TransportOptions&)
+{
+    no_gpu();
+}
+
+// The kernels of kernels/launches.cu are not here.
+void launch_turn(const Launch&, const TurnShape&, const void*, const float*, const float*, int, void*)
+{
+    no_gpu();
+}
+void launch_gated(const Launch&, const void*, const void*, int64_t, void*)
+{
+    no_gpu();
+}
+void launch_gated_slopes(const Launch&, const void*, const void*, const void*, int64_t, void*, void*)
+{
+    no_gpu();
+}
+void launch_row_sums(const Launch&, const LogitShape&, const void*, float*, float*)
+{
+    no_gpu();
+}
+void launch_loss_slopes(const Launch&, const LogitShape&, const LossSlopes&, void*)
 {
     no_gpu();
 }

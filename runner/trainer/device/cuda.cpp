@@ -6,6 +6,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include <cuda_runtime.h>
@@ -62,6 +63,10 @@ void synchronize_gpu()
 {
     if (c10::cuda::device_count() > 0)
         c10::cuda::device_synchronize();
+}
+void* gpu_stream(int index)
+{
+    return c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(index)).stream();
 }
 
 double gpu_peak_gib()

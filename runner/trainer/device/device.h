@@ -23,6 +23,9 @@ std::vector<std::string> gpu_ids();
 void select_gpu(int index);
 // Waits until the current GPU finished its work; nothing on CPU.
 void synchronize_gpu();
+// Where LibTorch puts work for GPU `index` now, a cudaStream_t. Throws in the CPU trainer, as do the kernels of
+// kernels/launches.h, which only fourfold-trainer-cuda links.
+void* gpu_stream(int index);
 // Largest memory that LibTorch's caching allocator reserved on the current GPU so far, in GiB.
 double gpu_peak_gib();
 // {"gpu", "gpu_memory_gib", "gpu_clock_mhz", "power_limit_w"} of the current GPU; null = not known.

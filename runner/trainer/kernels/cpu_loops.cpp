@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/kernels/cpu_loops.h"
 
+#include "runner/trainer/kernels/elements.h"
+
 #include <cmath>
 #include <vector>
 
@@ -85,9 +87,9 @@ FOURFOLD_INLINE void turn_rows(const T* x, const T* cosine, const T* sine, int64
     for (int64_t position = 0; position < positions; ++position, cosine += half, sine += half)
         for (int64_t row = 0; row < rows; ++row, x += 2 * half, y += 2 * half)
             for (int64_t i = 0; i < half; ++i) {
-                const T s = sign * sine[i];
-                y[i] = x[i] * cosine[i] - x[half + i] * s;
-                y[half + i] = x[half + i] * cosine[i] + x[i] * s;
+                const Pair<T> pair = turned(x[i], x[half + i], cosine[i], sign * sine[i]);
+                y[i] = pair.first;
+                y[half + i] = pair.second;
             }
 }
 
@@ -98,15 +100,14 @@ FOURFOLD_INLINE void gated_all(const T* gate, const T* sigmoid, const T* up, int
         y[i] = gate[i] * sigmoid[i] * up[i];
 }
 
-// d (g s(g)) / dg = s (1 + g (1 - s)).
 template <typename T>
 FOURFOLD_INLINE void gated_all_slopes(const T* slope, const T* gate, const T* sigmoid, const T* up, int64_t count,
     T* __restrict gate_slope, T* __restrict up_slope)
 {
     for (int64_t i = 0; i < count; ++i) {
-        const T s = sigmoid[i], g = gate[i], d = slope[i];
-        gate_slope[i] = d * up[i] * s * (T(1) + g * (T(1) - s));
-        up_slope[i] = d * g * s;
+        const Pair<T> slopes = gated_slope(slope[i], gate[i], sigmoid[i], up[i]);
+        gate_slope[i] = slopes.first;
+        up_slope[i] = slopes.second;
     }
 }
 } // namespace

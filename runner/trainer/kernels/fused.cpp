@@ -3,6 +3,7 @@
 
 #include "runner/trainer/autograd/gradient_function.h"
 #include "runner/trainer/kernels/cpu_loops.h"
+#include "runner/trainer/kernels/gpu_kernels.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/ops/cat.h>
@@ -142,6 +143,21 @@ public:
     }
 };
 
+// One kernel of our own for each pass.
+class SwiGluOnGpu final : public GradientFunction {
+public:
+    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    {
+        kept = inputs;
+        return {gated_by_kernel(inputs[0], inputs[1])};
+    }
+    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    {
+        auto [gate_slope, up_slope] = gated_slopes_by_kernel(gradients[0], kept[0], kept[1]);
+        return {std::move(gate_slope), std::move(up_slope)};
+    }
+};
+
 class Rotation final : public GradientFunction {
 public:
     Rotation(at::Tensor cosine, at::Tensor sine)
@@ -155,6 +171,8 @@ public:
 private:
     [[nodiscard]] at::Tensor turned(const at::Tensor& any, int direction) const
     {
+        if (has_gpu_kernels(any))
+            return turned_by_kernel(any, cosine_, sine_, direction);
         const at::Tensor x = any.contiguous(), y = at::empty_like(x);
         const int64_t half = x.size(-1) / 2;
         by_type(x, 2, [&](auto* t) {
@@ -180,6 +198,8 @@ at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double 
 
 at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up)
 {
+    if (has_gpu_kernels(gate) && up.scalar_type() == gate.scalar_type() && up.sizes() == gate.sizes())
+        return apply(std::make_shared<SwiGluOnGpu>(), {gate, up})[0];
     if (!has_loops(gate))
         return apply(std::make_shared<SwiGluAgain>(), {gate, up})[0];
     return apply(std::make_shared<SwiGlu>(), {gate, up})[0];
@@ -192,7 +212,8 @@ at::Tensor fused_clamped_swiglu(const at::Tensor& gate, const at::Tensor& up, do
 
 at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine)
 {
-    if (has_loops(x) && cosine.scalar_type() == x.scalar_type())
+    if ((has_loops(x) && cosine.scalar_type() == x.scalar_type())
+        || (has_gpu_kernels(x) && cosine.scalar_type() == at::kFloat && x.dim() == 4))
         return apply(std::make_shared<Rotation>(cosine, sine), {x})[0];
     const int64_t half = x.size(-1) / 2;
     const at::Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The arithmetic between the matrix products of the Llama family, with hand-written gradients: one pass each on the CPU
-// in fp32 and fp64 (cpu_loops.h), LibTorch's operations elsewhere.
+// in fp32 and fp64 (cpu_loops.h), SwiGLU and rotary positions also on a GPU in fp32, bf16 and fp16 (gpu_kernels.h);
+// LibTorch's operations elsewhere.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -5,6 +5,11 @@
 #include "core/rehearsal/ledger.h"
 
 #include <functional>
+#include <vector>
+
+namespace at {
+class Tensor;
+}
 
 namespace fourfold::trainer {
 
@@ -15,6 +20,8 @@ void lasting(LastingKey key, std::function<void()> change);
 
 // A kernel without an operator of LibTorch's was launched, which moves so many bytes.
 void launched(double bytes);
+// The same of one that reads and writes these tensors, once each; none of them may be under way on a wire.
+void launched(const std::vector<at::Tensor>& reads, const std::vector<at::Tensor>& writes);
 
 // The host waits here until the device has done what it was asked.
 void host_waits();

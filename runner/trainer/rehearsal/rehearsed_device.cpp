@@ -202,6 +202,20 @@ void launched(double bytes)
     ledger->compute({.seconds = prices->traffic(bytes), .launches = 1});
 }
 
+void launched(const std::vector<at::Tensor>& reads, const std::vector<at::Tensor>& writes)
+{
+    if (!ledger)
+        return;
+    double bytes = 0;
+    for (const bool written : {false, true})
+        for (const at::Tensor& tensor : written ? writes : reads) {
+            bytes += double(tensor.nbytes());
+            if (const auto [begin, end] = bytes_of(tensor); ledger->has_under_way() && end > begin)
+                ledger->touches(begin, end, written);
+        }
+    launched(bytes);
+}
+
 void host_waits()
 {
     if (ledger)

@@ -2,6 +2,7 @@
 #include "runner/trainer/tensor_parallel/vocabulary.h"
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/kernels/gpu_kernels.h"
 
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
@@ -39,21 +40,13 @@ public:
     {
         const at::Tensor logits = inputs[0].contiguous(), rows = logits.flatten(0, -2);
         const int64_t part = rows.size(1), valid = valid_columns(part);
-        const auto wide = rows.options().dtype(wide_type(rows));
-        const at::Tensor highest = valid > 0 ? rows.narrow(1, 0, valid).amax(1).to(wide)
-                                             : at::full({rows.size(0)}, -std::numeric_limits<double>::infinity(), wide);
-        tp_.all_reduce(highest, Reduce::max);
+        const auto [highest, total] = has_gpu_kernels(rows) ? sums_by_kernel(rows, valid) : sums_in_chunks(rows, valid);
         const auto [local, here] = local_ids(labels_, tp_, part);
         const at::Tensor target = rows.gather(1, local.unsqueeze(1))
                                       .squeeze(1)
-                                      .to(wide.dtype())
+                                      .to(wide_type(rows))
                                       .sub(highest)
                                       .masked_fill(here.logical_not(), 0);
-        const at::Tensor total = at::empty({rows.size(0)}, wide);
-        each_chunk(rows, [&](int64_t first, const at::Tensor& chunk) {
-            at::Tensor sums = total.narrow(0, first, chunk.size(0));
-            at::sum_out(sums, exponentials(chunk.narrow(1, 0, valid), highest, first), {1});
-        });
         Handle totals = tp_.start_all_reduce(total), targets = tp_.start_all_reduce(target);
         totals.wait();
         targets.wait();
@@ -61,7 +54,9 @@ public:
         const at::Tensor losses = log_total.sub(target);
         if (!all_count_) // no loss where there is no label
             losses.masked_fill_(labels_.lt(0), 0);
-        kept = {logits, log_total.add_(highest), local, here};
+        kept = {logits, log_total.add_(highest)};
+        if (!has_gpu_kernels(rows))
+            kept.insert(kept.end(), {local, here});
         return {losses.sum()};
     }
 
@@ -69,6 +64,10 @@ public:
     {
         const at::Tensor logits = kept[0].detach(), rows = logits.flatten(0, -2);
         const int64_t part = rows.size(1), valid = valid_columns(part);
+        if (has_gpu_kernels(rows)) {
+            write_loss_slopes(rows, valid, kept[1], labels_, part * tp_.rank(), all_count_, gradients[0]);
+            return {logits};
+        }
         const at::Tensor ones = kept[3].to(wide_type(rows)).neg();
         const at::Tensor factors = all_count_ ? gradients[0] : labels_.ge(0).mul(gradients[0]).unsqueeze(1);
         each_chunk(rows, [&](int64_t first, const at::Tensor& chunk) {
@@ -91,6 +90,32 @@ private:
     [[nodiscard]] int64_t valid_columns(int64_t part) const
     {
         return std::clamp<int64_t>(vocab_ - part * tp_.rank(), 0, part);
+    }
+    // Largest logit of each row over all ranks, and this rank's sum of exp(logit - largest).
+    using Sums = std::pair<at::Tensor, at::Tensor>;
+    [[nodiscard]] Sums sums_in_chunks(const at::Tensor& rows, int64_t valid) const
+    {
+        const auto wide = rows.options().dtype(wide_type(rows));
+        const at::Tensor highest = valid > 0 ? rows.narrow(1, 0, valid).amax(1).to(wide)
+                                             : at::full({rows.size(0)}, -std::numeric_limits<double>::infinity(), wide);
+        tp_.all_reduce(highest, Reduce::max);
+        const at::Tensor total = at::empty({rows.size(0)}, wide);
+        each_chunk(rows, [&](int64_t first, const at::Tensor& chunk) {
+            at::Tensor sums = total.narrow(0, first, chunk.size(0));
+            at::sum_out(sums, exponentials(chunk.narrow(1, 0, valid), highest, first), {1});
+        });
+        return {highest, total};
+    }
+    // The logits are read once: the sum is of exp(logit - this rank's largest) first.
+    [[nodiscard]] Sums sums_by_kernel(const at::Tensor& rows, int64_t valid) const
+    {
+        const RowSums own = row_sums_by_kernel(rows, valid);
+        if (tp_.size() == 1)
+            return {own.highest, own.sum};
+        const at::Tensor highest = own.highest.clone();
+        tp_.all_reduce(highest, Reduce::max);
+        own.sum.mul_(own.highest.sub_(highest).exp_());
+        return {highest, own.sum};
     }
     // exp(chunk - sums[first ...]), a tensor of its own.
     static at::Tensor exponentials(const at::Tensor& chunk, const at::Tensor& sums, int64_t first)

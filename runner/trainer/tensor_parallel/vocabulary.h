@@ -15,8 +15,8 @@ at::Tensor partial_embedding(const at::Tensor& tokens, const at::Tensor& table, 
 // Sum over all labels of the cross-entropy in nats. logits: [s, b, vocab / tp], this rank's part of the padded
 // vocabulary; labels: [s, b] int64, below 0 where there is none (`all_count`: nowhere). Ids from `vocab` on are padding
 // of the vocabulary and take no part. Same value on every TP rank. Computed in fp32 (fp64 for fp64 logits), of which
-// only `at_once` elements, whole rows, are in memory. The backward pass writes the gradient over the logits: what made
-// them must not need them.
+// only `at_once` elements, whole rows, are in memory; none on a GPU, where a kernel reads the logits once
+// (kernels/gpu_kernels.h). The backward pass writes the gradient over the logits: what made them must not need them.
 constexpr int64_t kLossElementsAtOnce = int64_t(1) << 25; // 128 MiB in fp32
 at::Tensor vocabulary_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, bool all_count,
     const Communicator& tp, int64_t vocab, int64_t at_once = kLossElementsAtOnce);

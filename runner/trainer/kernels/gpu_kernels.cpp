@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/kernels/gpu_kernels.h"
+
+#include "runner/trainer/device/device.h"
+#include "runner/trainer/kernels/launches.h"
+#include "runner/trainer/rehearsal/lasting.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
+
+#include <vector>
+
+namespace fourfold::trainer {
+
+namespace {
+// Calls `use` with where to launch, for elements as those of `x`; without values a rehearsal is told instead.
+template <typename Use>
+void launch_on(
+    const at::Tensor& x, const std::vector<at::Tensor>& reads, const std::vector<at::Tensor>& writes, const Use& use)
+{
+    if (x.is_meta()) {
+        launched(reads, writes);
+        return;
+    }
+    const c10::DeviceGuard current(x.device());
+    const at::ScalarType type = x.scalar_type();
+    use(Launch{gpu_stream(x.device().index()),
+        type == at::kBFloat16   ? Element::bf16
+            : type == at::kHalf ? Element::fp16
+                                : Element::fp32});
+}
+
+at::Tensor without_gaps(const at::Tensor& x)
+{
+    return at::empty(x.sizes(), x.options());
+}
+} // namespace
+
+bool has_gpu_kernels(const at::Tensor& x)
+{
+    const at::ScalarType type = x.scalar_type();
+    return !x.is_cpu() && (type == at::kFloat || type == at::kBFloat16 || type == at::kHalf);
+}
+
+at::Tensor turned_by_kernel(const at::Tensor& any, const at::Tensor& cosine, const at::Tensor& sine, int direction)
+{
+    const at::Tensor x = any.stride(-1) == 1 ? any : any.contiguous();
+    const at::Tensor cosines = cosine.contiguous(), sines = sine.contiguous(), y = without_gaps(x);
+    const TurnShape shape{x.size(0), x.size(1), x.size(2), x.size(3) / 2, x.stride(0), x.stride(1), x.stride(2),
+        /*own_tables=*/cosine.dim() == 3};
+    launch_on(x, {x, cosines, sines}, {y}, [&](const Launch& launch) {
+        launch_turn(launch, shape, x.const_data_ptr(), cosines.const_data_ptr<float>(), sines.const_data_ptr<float>(),
+            direction, y.mutable_data_ptr());
+    });
+    return y;
+}
+
+at::Tensor gated_by_kernel(const at::Tensor& any_gate, const at::Tensor& any_up)
+{
+    const at::Tensor gate = any_gate.contiguous(), up = any_up.contiguous(), y = without_gaps(gate);
+    launch_on(gate, {gate, up}, {y}, [&](const Launch& launch) {
+        launch_gated(launch, gate.const_data_ptr(), up.const_data_ptr(), gate.numel(), y.mutable_data_ptr());
+    });
+    return y;
+}
+
+std::pair<at::Tensor, at::Tensor> gated_slopes_by_kernel(
+    const at::Tensor& any_slope, const at::Tensor& any_gate, const at::Tensor& any_up)
+{
+    const at::Tensor slope = any_slope.contiguous(), gate = any_gate.contiguous(), up = any_up.contiguous();
+    const at::Tensor gate_slope = without_gaps(gate), up_slope = without_gaps(up);
+    launch_on(gate, {slope, gate, up}, {gate_slope, up_slope}, [&](const Launch& launch) {
+        launch_gated_slopes(launch, slope.const_data_ptr(), gate.const_data_ptr(), up.const_data_ptr(), gate.numel(),
+            gate_slope.mutable_data_ptr(), up_slope.mutable_data_ptr());
+    });
+    return {gate_slope, up_slope};
+}
+
+RowSums row_sums_by_kernel(const at::Tensor& any_logits, int64_t valid)
+{
+    const at::Tensor logits = any_logits.contiguous();
+    const auto numbers = logits.options().dtype(at::kFloat);
+    RowSums sums{at::empty({logits.size(0)}, numbers), at::empty({logits.size(0)}, numbers)};
+    launch_on(logits, {logits}, {sums.highest, sums.sum}, [&](const Launch& launch) {
+        launch_row_sums(launch, {logits.size(0), logits.size(1), valid}, logits.const_data_ptr(),
+            sums.highest.mutable_data_ptr<float>(), sums.sum.mutable_data_ptr<float>());
+    });
+    return sums;
+}
+
+void write_loss_slopes(const at::Tensor& logits, int64_t valid, const at::Tensor& log_sum, const at::Tensor& any_labels,
+    int64_t first_label, bool all_count, const at::Tensor& factor)
+{
+    const at::Tensor labels = any_labels.contiguous();
+    launch_on(logits, {logits, log_sum, labels, factor}, {logits}, [&](const Launch& launch) {
+        launch_loss_slopes(launch, {logits.size(0), logits.size(1), valid},
+            {log_sum.const_data_ptr<float>(), labels.const_data_ptr<int64_t>(), factor.const_data_ptr<float>(),
+                first_label, all_count},
+            logits.mutable_data_ptr());
+    });
+    logits.unsafeGetTensorImpl()->bump_version(); // as operators in place do
+}
+
+} // namespace fourfold::trainer

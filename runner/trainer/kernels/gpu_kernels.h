@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kernels of our own for GPUs (launches.h) on tensors, for fp32, bf16 and fp16; arithmetic in fp32, rounded once. What
+// lies in memory otherwise than a kernel takes it is copied. Tensors without values (device `meta`) are made all the
+// same, and a rehearsal is told of the kernel.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace fourfold::trainer {
+
+// Whether the kernels below take tensors of this device and type.
+bool has_gpu_kernels(const at::Tensor& x);
+
+// x: [s, b, heads, 2 half]; cosine, sine in fp32: [s, half] or [s, b, half]. See turn() of cpu_loops.h.
+at::Tensor turned_by_kernel(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, int direction);
+
+// gate * sigmoid(gate) * up, and the gradients of gate and up. All of one shape and type.
+at::Tensor gated_by_kernel(const at::Tensor& gate, const at::Tensor& up);
+std::pair<at::Tensor, at::Tensor> gated_slopes_by_kernel(
+    const at::Tensor& slope, const at::Tensor& gate, const at::Tensor& up);
+
+// Of each row of logits [rows, width]: the highest of its first `valid` columns, and the sum of exp(x - highest) over
+// them; -inf and 0 where there are none. [rows], fp32
+struct RowSums {
+    at::Tensor highest, sum;
+};
+RowSums row_sums_by_kernel(const at::Tensor& logits, int64_t valid);
+// Writes factor * (exp(x - log_sum) - 1 in the label's column) over the logits [rows, width], without exponential from
+// column `valid` on. The first column has the id `first_label`; rows whose label is below 0 get zeros unless
+// `all_count`. log_sum: [rows], fp32; labels: [rows], int64; factor: one number, fp32.
+void write_loss_slopes(const at::Tensor& logits, int64_t valid, const at::Tensor& log_sum, const at::Tensor& labels,
+    int64_t first_label, bool all_count, const at::Tensor& factor);
+
+} // namespace fourfold::trainer

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runner/trainer/kernels/launches.h"
+
+#include "runner/trainer/kernels/elements.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace fourfold::trainer {
+
+namespace {
+constexpr int kVectorBytes = 16; // the widest access
+constexpr int kThreads = 256, kRowThreads = 512, kWarp = 32;
+constexpr int64_t kMostBlocks = 1 << 30; // below the limit of a grid's first dimension; kernels loop beyond it
+
+// Tells a lambda, as its type, how many elements it is to take.
+template <int n>
+struct Size {
+};
+
+template <typename T>
+constexpr int kVector = kVectorBytes / int(sizeof(T));
+
+// n elements in whole 16-byte accesses, or one.
+template <int n, typename T>
+__device__ __forceinline__ void load(const T* from, float (&x)[n])
+{
+    if constexpr (n == 1) {
+        x[0] = float(*from);
+    } else {
+        static_assert(n % kVector<T> == 0);
+#pragma unroll
+        for (int first = 0; first < n; first += kVector<T>) {
+            const uint4 bytes = *reinterpret_cast<const uint4*>(from + first);
+            const T* const elements = reinterpret_cast<const T*>(&bytes);
+#pragma unroll
+            for (int i = 0; i < kVector<T>; ++i)
+                x[first + i] = float(elements[i]);
+        }
+    }
+}
+
+template <int n, typename T>
+__device__ __forceinline__ void store(const float (&x)[n], T* to)
+{
+    if constexpr (n == 1) {
+        *to = T(x[0]);
+    } else {
+        static_assert(n == kVector<T>);
+        uint4 bytes;
+        T* const elements = reinterpret_cast<T*>(&bytes);
+#pragma unroll
+        for (int i = 0; i < n; ++i)
+            elements[i] = T(x[i]);
+        *reinterpret_cast<uint4*>(to) = bytes;
+    }
+}
+
+// blockDim.y tokens at once, the threads of each over its heads: what they read of the tables stays in the cache.
+template <typename T, int n>
+__global__ void turn_kernel(TurnShape shape, const T* __restrict__ x, const float* __restrict__ cosine,
+    const float* __restrict__ sine, float direction, T* __restrict__ y)
+{
+    const int64_t tokens = shape.positions * shape.sequences;
+    const int vectors = int(shape.half / n), items = int(shape.heads) * vectors;
+    for (int64_t token = int64_t(blockIdx.x) * blockDim.y + threadIdx.y; token < tokens;
+         token += int64_t(gridDim.x) * blockDim.y) {
+        const int64_t position = token / shape.sequences, sequence = token - position * shape.sequences;
+        const int64_t angles = (shape.own_tables ? token : position) * shape.half;
+        const T* const from = x + position * shape.position_step + sequence * shape.sequence_step;
+        T* const to = y + token * shape.heads * 2 * shape.half;
+        for (int item = int(threadIdx.x); item < items; item += int(blockDim.x)) {
+            const int head = item / vectors, plane = (item - head * vectors) * n;
+            const T* const own = from + head * shape.head_step + plane;
+            T* const turned_own = to + head * 2 * shape.half + plane;
+            float first[n], second[n], c[n], s[n];
+            load(own, first);
+            load(own + shape.half, second);
+            load(cosine + angles + plane, c);
+            load(sine + angles + plane, s);
+#pragma unroll
+            for (int i = 0; i < n; ++i) {
+                const Pair<float> pair = turned(first[i], second[i], c[i], direction * s[i]);
+                first[i] = pair.first;
+                second[i] = pair.second;
+            }
+            store(first, turned_own);
+            store(second, turned_own + shape.half);
+        }
+    }
+}
+
+// Calls `use` with the first element of each vector that is this thread's, and its size; last with single elements of
+// the rest.
+template <int n, typename Use>
+__device__ __forceinline__ void each_vector(int64_t count, const Use& use)
+{
+    const int64_t threads = int64_t(gridDim.x) * blockDim.x, own = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const int64_t vectors = count / n;
+    for (int64_t vector = own; vector < vectors; vector += threads)
+        use(vector * n, Size<n>());
+    if (n > 1 && own < count - vectors * n)
+        use(vectors * n + own, Size<1>());
+}
+
+__device__ __forceinline__ float sigmoid(float x)
+{
+    return 1 / (1 + expf(-x));
+}
+
+template <typename T, int n>
+__global__ void gated_kernel(const T* __restrict__ gate, const T* __restrict__ up, int64_t count, T* __restrict__ y)
+{
+    each_vector<n>(count, [&]<int size>(int64_t at, Size<size>) {
+        float g[size], u[size];
+        load(gate + at, g);
+        load(up + at, u);
+#pragma unroll
+        for (int i = 0; i < size; ++i)
+            g[i] = g[i] * sigmoid(g[i]) * u[i];
+        store(g, y + at);
+    });
+}
+
+template <typename T, int n>
+__global__ void gated_slopes_kernel(const T* __restrict__ slope, const T* __restrict__ gate, const T* __restrict__ up,
+    int64_t count, T* __restrict__ gate_slope, T* __restrict__ up_slope)
+{
+    each_vector<n>(count, [&]<int size>(int64_t at, Size<size>) {
+        float d[size], g[size], u[size];
+        load(slope + at, d);
+        load(gate + at, g);
+        load(up + at, u);
+#pragma unroll
+        for (int i = 0; i < size; ++i) {
+            const Pair<float> slopes = gated_slope(d[i], g[i], sigmoid(g[i]), u[i]);
+            g[i] = slopes.first;
+            u[i] = slopes.second;
+        }
+        store(g, gate_slope + at);
+        store(u, up_slope + at);
+    });
+}
+
+// Columns 0 ... count of a row by the threads of a block: `use` as in each_vector(). Rows need not begin with a vector.
+template <typename T, typename Use>
+__device__ __forceinline__ void each_column(const T* row, int count, const Use& use)
+{
+    constexpr int n = kVector<T>;
+    const int misplaced = int(reinterpret_cast<uintptr_t>(row) % kVectorBytes) / int(sizeof(T));
+    const int before = min(count, (n - misplaced) % n), vectors = (count - before) / n, rest = before + vectors * n;
+    const int own = int(threadIdx.x);
+    if (own < before)
+        use(own, Size<1>());
+#pragma unroll 2
+    for (int vector = own; vector < vectors; vector += int(blockDim.x))
+        use(before + vector * n, Size<n>());
+    if (own < count - rest)
+        use(rest + own, Size<1>());
+}
+
+__device__ __forceinline__ ExponentialSum over_warp(ExponentialSum sums)
+{
+#pragma unroll
+    for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+        ExponentialSum other;
+        other.highest = __shfl_xor_sync(0xffffffffU, sums.highest, distance);
+        other.sum = __shfl_xor_sync(0xffffffffU, sums.sum, distance);
+        sums.add(other);
+    }
+    return sums;
+}
+
+// A block for each row.
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads) row_sums_kernel(
+    LogitShape shape, const T* __restrict__ logits, float* __restrict__ highest, float* __restrict__ sum)
+{
+    constexpr int kWarps = kRowThreads / kWarp;
+    __shared__ float highest_of_warps[kWarps], sum_of_warps[kWarps];
+    const int lane = int(threadIdx.x) % kWarp, warp = int(threadIdx.x) / kWarp;
+    for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
+        const T* const own = logits + row * shape.width;
+        ExponentialSum sums;
+        each_column(own, int(shape.valid), [&]<int size>(int column, Size<size>) {
+            float x[size];
+            load(own + column, x);
+            sums.add(x);
+        });
+        sums = over_warp(sums);
+        if (lane == 0) {
+            highest_of_warps[warp] = sums.highest;
+            sum_of_warps[warp] = sums.sum;
+        }
+        __syncthreads();
+        if (warp == 0) {
+            ExponentialSum all;
+            if (lane < kWarps) {
+                all.highest = highest_of_warps[lane];
+                all.sum = sum_of_warps[lane];
+            }
+            all = over_warp(all);
+            if (lane == 0) {
+                highest[row] = all.highest;
+                sum[row] = all.sum;
+            }
+        }
+        __syncthreads(); // before the next row's warps write theirs
+    }
+}
+
+// A block for each row.
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads) loss_slopes_kernel(LogitShape shape, LossSlopes of, T* logits)
+{
+    const int valid = int(shape.valid);
+    for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
+        T* const own = logits + row * shape.width;
+        const int64_t label = of.labels[row], local = label - of.first_label;
+        const int target = label >= 0 && local >= 0 && local < shape.width ? int(local) : -1;
+        const float log_sum = of.log_sum[row], factor = of.all_count || label >= 0 ? *of.factor : 0;
+        each_column(own, int(shape.width), [&]<int size>(int column, Size<size>) {
+            float x[size];
+            load(own + column, x);
+#pragma unroll
+            for (int i = 0; i < size; ++i) {
+                const float share = column + i < valid ? expf(x[i] - log_sum) : 0;
+                x[i] = (column + i == target ? share - 1 : share) * factor;
+            }
+            store(x, own + column);
+        });
+    }
+}
+
+// Calls `use` with a null pointer of the element type.
+template <typename Use>
+void by_element(Element element, const Use& use)
+{
+    if (element == Element::bf16)
+        use(static_cast<__nv_bfloat16*>(nullptr));
+    else if (element == Element::fp16)
+        use(static_cast<__half*>(nullptr));
+    else
+        use(static_cast<float*>(nullptr));
+}
+
+bool aligned(std::initializer_list<const void*> pointers)
+{
+    return std::all_of(pointers.begin(), pointers.end(),
+        [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % kVectorBytes == 0; });
+}
+
+unsigned blocks(int64_t work, int64_t of_a_block)
+{
+    return unsigned(std::min(kMostBlocks, (work + of_a_block - 1) / of_a_block));
+}
+
+cudaStream_t stream_of(const Launch& launch)
+{
+    return static_cast<cudaStream_t>(launch.stream);
+}
+
+void check_launch(const char* kernel)
+{
+    if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
+        throw std::runtime_error(std::string("kernel ") + kernel + ": " + cudaGetErrorString(error));
+}
+
+// Within a row the kernels count in 32 bits.
+void check_row(int64_t elements, const char* kernel)
+{
+    if (elements > std::numeric_limits<int>::max() - kRowThreads * kVectorBytes)
+        throw std::runtime_error(std::string("kernel ") + kernel + ": a row is too long");
+}
+} // namespace
+
+void launch_turn(const Launch& launch, const TurnShape& shape, const void* x, const float* cosine, const float* sine,
+    int direction, void* y)
+{
+    const int64_t tokens = shape.positions * shape.sequences, of_token = shape.heads * shape.half;
+    if (tokens == 0 || of_token == 0)
+        return;
+    check_row(2 * of_token, "turn");
+    by_element(launch.element, [&](auto* type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        constexpr int n = kVector<T>;
+        const bool whole = aligned({x, cosine, sine, y}) && shape.half % n == 0 && shape.position_step % n == 0
+            && shape.sequence_step % n == 0 && shape.head_step % n == 0;
+        const auto start = [&]<int size>(Size<size>) {
+            const int across = int(std::min<int64_t>(of_token / size, kThreads)), down = kThreads / across;
+            turn_kernel<T, size>
+                <<<blocks(tokens, down), dim3(unsigned(across), unsigned(down)), 0, stream_of(launch)>>>(
+                    shape, static_cast<const T*>(x), cosine, sine, float(direction), static_cast<T*>(y));
+        };
+        if (whole)
+            start(Size<n>());
+        else
+            start(Size<1>());
+    });
+    check_launch("turn");
+}
+
+void launch_gated(const Launch& launch, const void* gate, const void* up, int64_t count, void* y)
+{
+    if (count == 0)
+        return;
+    by_element(launch.element, [&](auto* type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        const auto start = [&]<int size>(Size<size>) {
+            gated_kernel<T, size><<<blocks(count, int64_t(kThreads) * size), kThreads, 0, stream_of(launch)>>>(
+                static_cast<const T*>(gate), static_cast<const T*>(up), count, static_cast<T*>(y));
+        };
+        if (aligned({gate, up, y}))
+            start(Size<kVector<T>>());
+        else
+            start(Size<1>());
+    });
+    check_launch("gated");
+}
+
+void launch_gated_slopes(const Launch& launch, const void* slope, const void* gate, const void* up, int64_t count,
+    void* gate_slope, void* up_slope)
+{
+    if (count == 0)
+        return;
+    by_element(launch.element, [&](auto* type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        const auto start = [&]<int size>(Size<size>) {
+            gated_slopes_kernel<T, size><<<blocks(count, int64_t(kThreads) * size), kThreads, 0, stream_of(launch)>>>(
+                static_cast<const T*>(slope), static_cast<const T*>(gate), static_cast<const T*>(up), count,
+                static_cast<T*>(gate_slope), static_cast<T*>(up_slope));
+        };
+        if (aligned({slope, gate, up, gate_slope, up_slope}))
+            start(Size<kVector<T>>());
+        else
+            start(Size<1>());
+    });
+    check_launch("gated_slopes");
+}
+
+void launch_row_sums(const Launch& launch, const LogitShape& shape, const void* logits, float* highest, float* sum)
+{
+    if (shape.rows == 0)
+        return;
+    check_row(shape.width, "row_sums");
+    by_element(launch.element, [&](auto* type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        row_sums_kernel<T><<<blocks(shape.rows, 1), kRowThreads, 0, stream_of(launch)>>>(
+            shape, static_cast<const T*>(logits), highest, sum);
+    });
+    check_launch("row_sums");
+}
+
+void launch_loss_slopes(const Launch& launch, const LogitShape& shape, const LossSlopes& of, void* logits)
+{
+    if (shape.rows == 0)
+        return;
+    check_row(shape.width, "loss_slopes");
+    by_element(launch.element, [&](auto* type) {
+        using T = std::remove_pointer_t<decltype(type)>;
+        loss_slopes_kernel<T>
+            <<<blocks(shape.rows, 1), kRowThreads, 0, stream_of(launch)>>>(shape, of, static_cast<T*>(logits));
+    });
+    check_launch("loss_slopes");
+}
+
+} // namespace fourfold::trainer

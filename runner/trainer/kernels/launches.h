@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kernels of our own for GPUs, one pass over memory each: what goes to the GPU, without headers of LibTorch's or
+// CUDA's. Pointers are to the current GPU's memory, arithmetic is in fp32, results are rounded once. Row-major, no
+// padding, any alignment of whole elements. Each throws std::runtime_error with the kernel's name where it does not
+// start; the CPU trainer has none of them (device/cpu_only.cpp). gpu_kernels.h has the same on tensors.
+#pragma once
+
+#include <cstdint>
+
+namespace fourfold::trainer {
+
+enum class Element { fp32, bf16, fp16 };
+
+struct Launch {
+    void* stream = nullptr; // cudaStream_t
+    Element element = Element::fp32; // of void pointers
+};
+
+// x: [positions, sequences, heads, 2 half] with these distances between neighbours of the first three dimensions.
+// Cosines and sines: [positions, half], or with `own_tables` [positions, sequences, half].
+struct TurnShape {
+    int64_t positions = 0, sequences = 0, heads = 0, half = 0;
+    int64_t position_step = 0, sequence_step = 0, head_step = 0;
+    bool own_tables = false;
+};
+// Turns each pair (x[i], x[i + half]) by the angle of its position; `direction` -1 turns back. y: as x, without gaps.
+void launch_turn(const Launch& launch, const TurnShape& shape, const void* x, const float* cosine, const float* sine,
+    int direction, void* y);
+
+// y = gate / (1 + exp(-gate)) * up, and its gradients. [count]
+void launch_gated(const Launch& launch, const void* gate, const void* up, int64_t count, void* y);
+void launch_gated_slopes(const Launch& launch, const void* slope, const void* gate, const void* up, int64_t count,
+    void* gate_slope, void* up_slope);
+
+// Logits: [rows, width], of which the first `valid` columns count.
+struct LogitShape {
+    int64_t rows = 0, width = 0, valid = 0;
+};
+// Of each row the highest and the sum of exp(x - highest); without columns -inf and 0. highest, sum: [rows]
+void launch_row_sums(const Launch& launch, const LogitShape& shape, const void* logits, float* highest, float* sum);
+// Writes (exp(x - log_sum) - (column + first_label == label)) * factor over the logits x, the exponential 0 from column
+// `valid` on; zeros in rows whose label is below 0, unless `all_count`. log_sum, labels: [rows]; factor: [1]
+struct LossSlopes {
+    const float* log_sum = nullptr;
+    const int64_t* labels = nullptr;
+    const float* factor = nullptr;
+    int64_t first_label = 0;
+    bool all_count = true;
+};
+void launch_loss_slopes(const Launch& launch, const LogitShape& shape, const LossSlopes& of, void* logits);
+
+} // namespace fourfold::trainer
