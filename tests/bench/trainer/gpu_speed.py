@@ -55,7 +55,8 @@ def plan_of(size, tokens, steps, device):
                       "intermediate_size": size["ffn"], "max_position_embeddings": size["seq_len"]}
     plan["training"] |= {"seq_len": size["seq_len"], "micro_batch": size["micro_batch"],
                          "global_batch": size["global_batch"], "sharding": "none",
-                         "precision": "bf16" if device == "cuda" else "fp32"}
+                         "precision": "bf16" if device == "cuda" else "fp32",
+                         "attention": "cudnn" if device == "cuda" else "flash2"}  # what torch chooses there
     plan["run"]["steps"] = WARM_UP + steps
     return plan
 
