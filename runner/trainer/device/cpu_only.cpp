@@ -44,7 +44,7 @@ c10d::Backend* make_nccl_backend(c10d::Store*, const TransportOptions&)
     no_gpu();
 }
 
-// The kernels of kernels/launches.cu are not here.
+// The kernels of kernels/launches.cu and kernels/rounding.cu are not here.
 void launch_turn(const Launch&, const TurnShape&, const void*, const float*, const float*, int, void*)
 {
     no_gpu();
@@ -62,6 +62,14 @@ void launch_row_sums(const Launch&, const LogitShape&, const void*, float*, floa
     no_gpu();
 }
 void launch_loss_slopes(const Launch&, const LogitShape&, const LossSlopes&, void*)
+{
+    no_gpu();
+}
+void launch_largest(const Launch&, const BlockShape&, const void*, float*)
+{
+    no_gpu();
+}
+void launch_rounding(const Launch&, const BlockShape&, const Rounding&, const void*, const float*, uint8_t*, float*)
 {
     no_gpu();
 }

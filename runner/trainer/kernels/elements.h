@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Arithmetic of single elements that the loops of the CPU (cpu_loops.cpp) and the kernels of a GPU (launches.cu) share.
+// Arithmetic of single elements that the loops of the CPU (cpu_loops.cpp) and the kernels of a GPU (launches.cu) share,
+// and that of 8 bits as the GPU's kernels do it (rounding.cu).
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 #if defined(__CUDACC__)
 #define FOURFOLD_ELEMENT __host__ __device__ __forceinline__
@@ -59,5 +61,74 @@ private:
     // -inf - -inf would be no number, where exp(-inf) is to be 0.
     FOURFOLD_ELEMENT static float finite(float most) { return most == -INFINITY ? 0 : most; }
 };
+
+FOURFOLD_ELEMENT uint32_t bits_of(float x)
+{
+    uint32_t bits = 0;
+    __builtin_memcpy(&bits, &x, sizeof(x));
+    return bits;
+}
+FOURFOLD_ELEMENT float of_bits(uint32_t bits)
+{
+    float x = 0;
+    __builtin_memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+// Ordered as magnitudes are: infinity above all numbers, NaN above infinity.
+FOURFOLD_ELEMENT uint32_t magnitude_bits(float x)
+{
+    return bits_of(x) & 0x7FFFFFFFU;
+}
+constexpr uint32_t kInfinityBits = 0x7F800000U;
+
+enum class Narrow { e4m3, e5m2 }; // numbers of 8 bits
+enum class ScaleKind {
+    exact, // largest number of the format / largest magnitude
+    power_of_two, // that, rounded down to a power of two: no number is cut off
+    e8m0, // OCP MX v1.0, section 6.3: 2^(exponent of the largest magnitude - exponent of the format's largest number)
+};
+
+FOURFOLD_ELEMENT float largest_number(Narrow type)
+{
+    return type == Narrow::e4m3 ? 448 : 57344; // 1.75 * 2^8, 1.75 * 2^15
+}
+
+// 2 to the largest whole number that is not above log2(x): frexp gives x = mantissa * 2^exponent, mantissa in [0.5, 1).
+FOURFOLD_ELEMENT float power_below(float x)
+{
+    int exponent = 0;
+    frexpf(x, &exponent);
+    return ldexpf(1, exponent - 1);
+}
+
+// By what a block's elements are multiplied. `largest`: magnitude of them; NaN makes all of them NaN.
+constexpr double kSmallestMagnitude = 1e-12; // below it a block is taken for zeros (as torchao does)
+FOURFOLD_ELEMENT float scale_of(float largest, Narrow type, ScaleKind kind)
+{
+    const float magnitude = largest < float(kSmallestMagnitude) ? float(kSmallestMagnitude) : largest;
+    if (kind == ScaleKind::e8m0)
+        return 1 / power_below(magnitude) * (type == Narrow::e4m3 ? 256 : 32768);
+    const float scale = 1 / magnitude * largest_number(type);
+    return kind == ScaleKind::power_of_two ? power_below(scale) : scale;
+}
+
+// To nearest even, what is too large to the largest number. NaN keeps its sign.
+template <Narrow type>
+FOURFOLD_ELEMENT uint8_t narrowed(float x)
+{
+    constexpr int kMantissa = type == Narrow::e4m3 ? 3 : 2, kBias = type == Narrow::e4m3 ? 7 : 15;
+    constexpr int kWideMantissa = 23, kWideBias = 127, kDropped = kWideMantissa - kMantissa;
+    constexpr uint32_t kNormal = uint32_t(kWideBias - kBias + 1) << kWideMantissa; // smallest one of the format
+    // Its last place is that of the format's subnormal numbers: fp32's own sum rounds to them.
+    constexpr uint32_t kSamePlace = kNormal + (uint32_t(kDropped) << kWideMantissa);
+    const uint32_t sign = bits_of(x) >> 31 << 7, any = magnitude_bits(x), most = bits_of(largest_number(type));
+    if (any > kInfinityBits)
+        return uint8_t(sign | 0x7F);
+    const uint32_t bits = any < most ? any : most;
+    if (bits < kNormal)
+        return uint8_t(sign | (bits_of(of_bits(bits) + of_bits(kSamePlace)) - kSamePlace));
+    const uint32_t odd = bits >> kDropped & 1, half = (1U << (kDropped - 1)) - 1;
+    return uint8_t(sign | ((bits - (uint32_t(kWideBias - kBias) << kWideMantissa) + half + odd) >> kDropped));
+}
 
 } // namespace fourfold::trainer

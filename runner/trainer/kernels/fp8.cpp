@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/kernels/fp8.h"
 
+#include "runner/trainer/kernels/gpu_kernels.h"
+
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/exp2.h>
 #include <ATen/ops/floor.h>
@@ -14,12 +16,9 @@ at::ScalarType exact_type(const at::Tensor& matrix)
     return matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-// Below it a block is taken for zeros (as torchao does).
-constexpr double kSmallest = 1e-12;
-
 double largest_number(at::ScalarType type)
 {
-    return type == at::kFloat8_e4m3fn ? 448 : 57344;
+    return largest_number(type == at::kFloat8_e4m3fn ? Narrow::e4m3 : Narrow::e5m2);
 }
 
 ScaleBlock of(const at::Tensor& matrix, const ScaleBlock& block)
@@ -62,15 +61,19 @@ at::Tensor power_below(const at::Tensor& x)
 
 at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block)
 {
+    if (has_gpu_kernels(matrix) && matrix.numel() > 0)
+        return largest_by_kernel(matrix, of(matrix, block));
     return in_blocks(matrix, of(matrix, block)).abs().amax({1, 3}).to(exact_type(matrix));
 }
 
 Quantized quantize(
     const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind, const at::Tensor& largest)
 {
+    if (has_gpu_kernels(matrix) && largest.scalar_type() == at::kFloat)
+        return quantized_by_kernel(matrix, type, of(matrix, block), kind, largest);
     const at::Tensor x = matrix.to(exact_type(matrix));
     const ScaleBlock blocks = of(x, block);
-    const at::Tensor magnitude = largest.clamp_min(kSmallest);
+    const at::Tensor magnitude = largest.clamp_min(kSmallestMagnitude);
     const double most = largest_number(type);
     at::Tensor scale;
     if (kind == ScaleKind::e8m0) // 448 = 1.75 * 2^8, 57344 = 1.75 * 2^15
@@ -84,7 +87,7 @@ Quantized quantize(
 
 at::Tensor inverse_scale(const at::Tensor& largest, at::ScalarType type)
 {
-    return largest.clamp_min(kSmallest).reciprocal().mul(largest_number(type)).reciprocal();
+    return largest.clamp_min(kSmallestMagnitude).reciprocal().mul(largest_number(type)).reciprocal();
 }
 
 at::Tensor dequantize(const Quantized& quantized, const ScaleBlock& block, at::ScalarType exact)

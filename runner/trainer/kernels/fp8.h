@@ -2,6 +2,8 @@
 // Numbers of 8 bits (Micikevicius et al. 2022, arXiv:2209.05433) with a scale that some of them share.
 #pragma once
 
+#include "runner/trainer/kernels/elements.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -12,20 +14,15 @@ namespace fourfold::trainer {
 struct ScaleBlock {
     int64_t rows = 0, columns = 0;
 };
-enum class ScaleKind {
-    exact, // largest number of the format / largest magnitude
-    power_of_two, // that, rounded down to a power of two: no number is cut off
-    e8m0, // OCP MX v1.0, section 6.3: 2^(exponent of the largest magnitude - exponent of the format's largest number)
-};
 
 struct Quantized {
     at::Tensor values; // e4m3 or e5m2, [rows, columns]
     at::Tensor inverse_scales; // by what values are multiplied: [rows / block.rows, columns / block.columns]
 };
 
-// Rounds a matrix of fp32, fp64 or bf16 to `type` (at::kFloat8_e4m3fn, at::kFloat8_e5m2), to nearest even, what is too
-// large to the largest number. Scales are in fp32, in fp64 for an fp64 matrix. A last block may be smaller. `largest`:
-// as largest_of_blocks() gives it, of whatever shares the scale.
+// Rounds a matrix of fp32, fp64, bf16 or fp16 to `type` (at::kFloat8_e4m3fn, at::kFloat8_e5m2), to nearest even, what
+// is too large to the largest number. Scales are in fp32, in fp64 for an fp64 matrix. A last block may be smaller.
+// `largest`: as largest_of_blocks() gives it, of whatever shares the scale.
 Quantized quantize(
     const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind, const at::Tensor& largest);
 

@@ -6,6 +6,7 @@
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <vector>
@@ -33,6 +34,17 @@ void launch_on(
 at::Tensor without_gaps(const at::Tensor& x)
 {
     return at::empty(x.sizes(), x.options());
+}
+
+// Its rows, or its columns, without gaps inside.
+at::Tensor along_memory(const at::Tensor& matrix)
+{
+    return matrix.stride(1) == 1 || matrix.stride(0) == 1 ? matrix : matrix.contiguous();
+}
+
+BlockShape shape_of(const at::Tensor& matrix, const ScaleBlock& block)
+{
+    return {matrix.size(0), matrix.size(1), matrix.stride(0), matrix.stride(1), block.rows, block.columns};
 }
 } // namespace
 
@@ -99,6 +111,32 @@ void write_loss_slopes(const at::Tensor& logits, int64_t valid, const at::Tensor
             logits.mutable_data_ptr());
     });
     logits.unsafeGetTensorImpl()->bump_version(); // as operators in place do
+}
+
+at::Tensor largest_by_kernel(const at::Tensor& any, const ScaleBlock& block)
+{
+    const at::Tensor matrix = along_memory(any);
+    at::Tensor largest = at::zeros(
+        {(matrix.size(0) + block.rows - 1) / block.rows, (matrix.size(1) + block.columns - 1) / block.columns},
+        matrix.options().dtype(at::kFloat));
+    launch_on(matrix, {matrix}, {largest}, [&](const Launch& launch) {
+        launch_largest(launch, shape_of(matrix, block), matrix.const_data_ptr(), largest.mutable_data_ptr<float>());
+    });
+    return largest;
+}
+
+Quantized quantized_by_kernel(
+    const at::Tensor& any, at::ScalarType type, const ScaleBlock& block, ScaleKind kind, const at::Tensor& any_largest)
+{
+    const at::Tensor matrix = along_memory(any), largest = any_largest.contiguous();
+    const Rounding rounding{type == at::kFloat8_e4m3fn ? Narrow::e4m3 : Narrow::e5m2, kind};
+    Quantized quantized{at::empty(matrix.sizes(), matrix.options().dtype(type)), without_gaps(largest)};
+    launch_on(matrix, {matrix, largest}, {quantized.values, quantized.inverse_scales}, [&](const Launch& launch) {
+        launch_rounding(launch, shape_of(matrix, block), rounding, matrix.const_data_ptr(),
+            largest.const_data_ptr<float>(), static_cast<uint8_t*>(quantized.values.mutable_data_ptr()),
+            quantized.inverse_scales.mutable_data_ptr<float>());
+    });
+    return quantized;
 }
 
 } // namespace fourfold::trainer

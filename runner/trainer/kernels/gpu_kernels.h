@@ -4,6 +4,8 @@
 // same, and a rehearsal is told of the kernel.
 #pragma once
 
+#include "runner/trainer/kernels/fp8.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -33,5 +35,11 @@ RowSums row_sums_by_kernel(const at::Tensor& logits, int64_t valid);
 // `all_count`. log_sum: [rows], fp32; labels: [rows], int64; factor: one number, fp32.
 void write_loss_slopes(const at::Tensor& logits, int64_t valid, const at::Tensor& log_sum, const at::Tensor& labels,
     int64_t first_label, bool all_count, const at::Tensor& factor);
+
+// As largest_of_blocks() and quantize() of fp8.h, for matrices of which the rows or the columns have no gaps; `block`
+// without zeros. largest: fp32, one number for each block.
+at::Tensor largest_by_kernel(const at::Tensor& matrix, const ScaleBlock& block);
+Quantized quantized_by_kernel(
+    const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind, const at::Tensor& largest);
 
 } // namespace fourfold::trainer

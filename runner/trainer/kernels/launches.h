@@ -5,6 +5,8 @@
 // start; the CPU trainer has none of them (device/cpu_only.cpp). gpu_kernels.h has the same on tensors.
 #pragma once
 
+#include "runner/trainer/kernels/elements.h"
+
 #include <cstdint>
 
 namespace fourfold::trainer {
@@ -48,5 +50,22 @@ struct LossSlopes {
     bool all_count = true;
 };
 void launch_loss_slopes(const Launch& launch, const LogitShape& shape, const LossSlopes& of, void* logits);
+
+// A matrix [rows, columns] with these distances between neighbours of both dimensions, one of which is 1. Each block of
+// `block_rows` x `block_columns` shares a scale; last ones may be smaller.
+struct BlockShape {
+    int64_t rows = 0, columns = 0, row_step = 0, column_step = 0;
+    int64_t block_rows = 0, block_columns = 0;
+};
+// Raises `largest` [blocks down, blocks across] to the largest magnitude of each block; NaN where it has one.
+void launch_largest(const Launch& launch, const BlockShape& shape, const void* x, float* largest);
+// Rounds to numbers of 8 bits with the scale (scale_of()) of each block's largest magnitude. values: [rows, columns];
+// inverse_scales, by what they are to be multiplied: as `largest`.
+struct Rounding {
+    Narrow type = Narrow::e4m3;
+    ScaleKind kind = ScaleKind::exact;
+};
+void launch_rounding(const Launch& launch, const BlockShape& shape, const Rounding& rounding, const void* x,
+    const float* largest, uint8_t* values, float* inverse_scales);
 
 } // namespace fourfold::trainer
