@@ -7,6 +7,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/_scaled_mm.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
@@ -101,6 +102,68 @@ INSTANTIATE_TEST_SUITE_P(Formats, Fp8Numbers,
         Format{"e4m3_blockwise", at::kFloat8_e4m3fn, 4, 3, 448, ScaleKind::exact, {4, 32}},
         Format{"e4m3_mx", at::kFloat8_e4m3fn, 4, 3, 448, ScaleKind::e8m0, {1, 32}}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// Loops with the arithmetic that a GPU's kernel does with an element.
+Quantized by_elements(const at::Tensor& x, at::ScalarType type, ScaleKind kind, const at::Tensor& largest)
+{
+    const Narrow narrow = type == at::kFloat8_e4m3fn ? Narrow::e4m3 : Narrow::e5m2;
+    const at::Tensor wide = x.to(at::kFloat), codes = x.to(at::kByte);
+    at::Tensor inverse_scales = largest.clone();
+    for (int64_t row = 0; row < x.size(0); ++row) {
+        const float scale = scale_of(largest.const_data_ptr<float>()[row], narrow, kind);
+        inverse_scales.mutable_data_ptr<float>()[row] = 1 / scale;
+        for (int64_t i = row * x.size(1); i < (row + 1) * x.size(1); ++i) {
+            const float scaled = wide.const_data_ptr<float>()[i] * scale;
+            codes.mutable_data_ptr<uint8_t>()[i]
+                = narrow == Narrow::e4m3 ? narrowed<Narrow::e4m3>(scaled) : narrowed<Narrow::e5m2>(scaled);
+        }
+    }
+    return {codes, inverse_scales};
+}
+
+// All numbers of 16 bits, as they are, of a row of codes with its scale; and those of fp32 between codes.
+TEST(Fp8Elements, AreRoundedAsByLibTorch)
+{
+    const at::Tensor codes = at::arange(1 << 16, at::kInt);
+    std::vector<at::Tensor> all;
+    for (const at::ScalarType type : {at::kBFloat16, at::kHalf})
+        all.push_back(codes.to(at::kShort).view(type).view({256, 256}));
+    for (const int below : {1, 0x7FFF, 0x8000, 0x8001}) // bits of fp32 that bf16 does not have
+        all.push_back(codes.mul(1 << 16).add(below).view(at::kFloat).view({256, 256}));
+    constexpr int kNone = 0x7F; // with either sign
+    for (const at::Tensor& x : all)
+        for (const at::ScalarType type : {at::kFloat8_e4m3fn, at::kFloat8_e5m2})
+            for (const ScaleKind kind : {ScaleKind::exact, ScaleKind::power_of_two, ScaleKind::e8m0}) {
+                const ScaleBlock rows{1, 0};
+                const at::Tensor largest = largest_of_blocks(x, rows);
+                const Quantized expected = quantize(x, type, rows, kind, largest),
+                                found = by_elements(x, type, kind, largest);
+                EXPECT_TRUE(found.inverse_scales.allclose(expected.inverse_scales, 0, 0, /*equal_nan=*/true)) << type;
+                const at::Tensor wanted = expected.values.view(at::kByte);
+                const at::Tensor none = wanted.bitwise_and(kNone).eq(kNone);
+                EXPECT_TRUE(found.values.bitwise_and(kNone).eq(kNone).equal(none)) << type;
+                EXPECT_TRUE(found.values.masked_fill(none, 0).equal(wanted.masked_fill(none, 0))) << type;
+            }
+    for (const double most : {448, 57344}) { // without a scale: what is beyond the largest number too
+        const at::ScalarType type = most == 448 ? at::kFloat8_e4m3fn : at::kFloat8_e5m2;
+        const at::Tensor x = all[0].to(at::kFloat), wanted = x.clamp(-most, most).to(type).view(at::kByte);
+        for (int64_t i = 0; i < x.numel(); ++i) {
+            const float one = x.const_data_ptr<float>()[i];
+            ASSERT_EQ(int(most == 448 ? narrowed<Narrow::e4m3>(one) : narrowed<Narrow::e5m2>(one)),
+                int(wanted.const_data_ptr<uint8_t>()[i]))
+                << type << " of " << one;
+        }
+    }
+}
+
+// As largest magnitudes are compared: NaN is above all.
+TEST(Fp8Elements, MagnitudesAreOrderedAsTheirBits)
+{
+    const std::vector<float> all{0, 1e-45F, 1e-38F, 1, 1.5F, 3e38F, INFINITY, NAN};
+    for (std::size_t i = 0; i + 1 < all.size(); ++i)
+        EXPECT_LT(magnitude_bits(i % 2 == 0 ? all[i] : -all[i]), magnitude_bits(i % 2 == 0 ? -all[i + 1] : all[i + 1]));
+    EXPECT_EQ(magnitude_bits(-0.0F), 0U);
+}
 
 Training recipe(Fp8Recipe which, MxRounding rounding = MxRounding::floor)
 {

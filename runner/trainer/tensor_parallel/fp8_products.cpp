@@ -26,6 +26,26 @@ at::Tensor along_sequences(const at::Tensor& x)
 {
     return x.dim() == 3 ? x.permute({2, 1, 0}).reshape({x.size(2), -1}) : x.t();
 }
+
+// The same as it lies in memory, tokens of all sequences beside each other: no copy.
+at::Tensor along_tokens(const at::Tensor& x)
+{
+    return x.reshape({-1, x.size(-1)}).t();
+}
+
+// cuBLAS reads the scales of 128 x 128 in rows of a whole number of 4, which LibTorch does not let lie there: with a
+// number of blocks that is none, the product was silently wrong (an H200, LibTorch 2.11).
+constexpr int64_t kBlocksAtOnce = 4;
+
+// With zeros beside its columns up to such a number; the scales of zeros may be any.
+Quantized widened(const Quantized& factor)
+{
+    const int64_t blocks = factor.inverse_scales.size(1),
+                  all = (blocks + kBlocksAtOnce - 1) / kBlocksAtOnce * kBlocksAtOnce;
+    const at::Tensor& values = factor.values;
+    return {at::constant_pad_nd(values.view(at::kByte), {0, all * kBlock - values.size(1)}).view(values.scalar_type()),
+        at::constant_pad_nd(factor.inverse_scales, {0, all - blocks}, 1)};
+}
 } // namespace
 
 Fp8Products::Fp8Products(const Training& training, const Communicator& tp, const Communicator& replicas)
@@ -97,30 +117,39 @@ at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType
 {
     if (a.exact.defined())
         return at::mm(a.exact, b.exact.t()).to(type);
-    if (a.quantized.values.is_meta()) // a rehearsal of a GPU: LibTorch has no shapes for the scaled product
-        return at::mm(a.quantized.values.to(type), b.quantized.values.to(type).t());
-    // Scales as the kernels take them: one number; one for each row and column; blocks of 128, those of the rows in
-    // columns; blocks of 32, in tiles.
-    at::Tensor left = a.quantized.inverse_scales, right = b.quantized.inverse_scales;
+    Quantized rows = a.quantized, columns = b.quantized;
+    const bool squares = recipe_ == Fp8Recipe::blockwise && columns.inverse_scales.size(0) < columns.values.size(0);
+    if (squares && columns.inverse_scales.size(1) % kBlocksAtOnce != 0) {
+        rows = widened(rows);
+        columns = widened(columns);
+    }
+    if (rows.values.is_meta()) // a rehearsal of a GPU: LibTorch has no shapes for the scaled product
+        return at::mm(rows.values.to(type), columns.values.to(type).t());
+    // Scales as the kernels take them: one number; one for each row and column; blocks of 128, those of one row or
+    // column far from each other, those of 128 x 128 beside each other; blocks of 32, in tiles.
+    at::Tensor left = rows.inverse_scales, right = columns.inverse_scales;
     if (recipe_ == Fp8Recipe::rowwise)
         right = right.t();
     if (recipe_ == Fp8Recipe::blockwise) {
         left = left.t().contiguous().t();
-        right = right.t();
+        right = squares ? right.t() : right.t().contiguous();
     }
     if (recipe_ == Fp8Recipe::mxfp8) {
         left = in_tiles(left.to(at::kFloat8_e8m0fnu));
         right = in_tiles(right.to(at::kFloat8_e8m0fnu));
     }
-    return at::_scaled_mm(a.quantized.values.contiguous(), b.quantized.values.contiguous().t(), left, right,
-        std::nullopt, std::nullopt, type);
+    return at::_scaled_mm(
+        rows.values.contiguous(), columns.values.contiguous().t(), left, right, std::nullopt, std::nullopt, type);
 }
 
 at::Tensor Fp8Products::weight_gradient(
     const at::Tensor& slope, const at::Tensor& largest_slope, const at::Tensor& x, const at::Tensor& largest_x) const
 {
-    return product(factor(along_sequences(slope), Of::gradient, Sums::tokens, largest_slope),
-        factor(along_sequences(x), Of::activation, Sums::tokens, largest_x), x.scalar_type());
+    // Where no blocks run along a sequence, the sum over tokens may go as they lie; on a CPU it keeps its order.
+    const bool blocks = recipe_ == Fp8Recipe::blockwise || recipe_ == Fp8Recipe::mxfp8;
+    const auto columns = blocks || x.is_cpu() ? along_sequences : along_tokens;
+    return product(factor(columns(slope), Of::gradient, Sums::tokens, largest_slope),
+        factor(columns(x), Of::activation, Sums::tokens, largest_x), x.scalar_type());
 }
 
 } // namespace fourfold::trainer
