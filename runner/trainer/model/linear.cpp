@@ -54,8 +54,12 @@ public:
         const at::Tensor largest_weight = fp8.largest(weight, Of::weight);
         kept = {x, largest_x, largest_weight};
         const Sums sums = rules_.cut == CutOver::rows ? Sums::parts : Sums::whole;
-        at::Tensor y = fp8.product(fp8.factor(as_rows(x), Of::activation, sums, largest_x),
-            fp8.factor(weight, Of::weight, sums, largest_weight), x.scalar_type());
+        Fp8Products::Factor rounded_x = rules_.rounded_x != nullptr ? *rules_.rounded_x : Fp8Products::Factor();
+        if (!rounded_x.exact.defined() && !rounded_x.quantized.values.defined())
+            rounded_x = fp8.factor(as_rows(x), Of::activation, sums, largest_x);
+        if (rules_.rounded_x != nullptr)
+            *rules_.rounded_x = rounded_x;
+        at::Tensor y = fp8.product(rounded_x, fp8.factor(weight, Of::weight, sums, largest_weight), x.scalar_type());
         if (layer_.bias.defined())
             y = y.add(layer_.bias);
         auto shape = x.sizes().vec();

@@ -6,6 +6,8 @@
 #include "runner/trainer/pipeline_parallel/weight_gradients.h"
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 
+#include <memory>
+
 namespace fourfold::trainer {
 
 enum class CutOver { columns, rows }; // of tensor parallelism: output features, input features
@@ -15,6 +17,8 @@ struct ProductRules {
     const Fp8Products* fp8 = nullptr; // null: in those of x. It must outlive the graph
     CutOver cut = CutOver::columns;
     at::Tensor largest_x{}; // of x, where the caller knows it already
+    // Where several take one x: the first fills it with x rounded, the others use that, and the caller empties it.
+    std::shared_ptr<Fp8Products::Factor> rounded_x{};
 };
 
 // x W^T + bias. x: [..., in]; layer.weight: [out, in], layer.bias: [out] or undefined. The weight gradient waits where

@@ -127,7 +127,7 @@ void Weights::measure(std::size_t bucket) const
     const at::Tensor all = at::zeros({int64_t(entries.size())}, masters_[bucket].options());
     for (std::size_t i = 0; i < entries.size(); ++i)
         if (const at::Tensor own = own_part(bucket, entries[i], masters_[bucket]); own.numel() > 0)
-            all[int64_t(i)].copy_(own.abs().amax());
+            all[int64_t(i)].copy_(largest_of_blocks(own.unsqueeze(0), {}).squeeze());
     shard_group(bucket).all_reduce(all, Reduce::max);
     mesh_[GroupKind::tp].all_reduce(all, Reduce::max);
     for (std::size_t i = 0; i < entries.size(); ++i)

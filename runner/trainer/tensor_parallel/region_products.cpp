@@ -25,11 +25,15 @@ std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::ve
         return gathered_products(x, layers, tp_, later_, fp8_, rows_);
     const at::Tensor entered = enter_region(x, tp_, sequence_parallel_);
     ProductRules rules{fp8_, CutOver::columns};
-    if (fp8_ != nullptr && layers.size() > 1)
+    if (fp8_ != nullptr && layers.size() > 1) {
         rules.largest_x = fp8_->largest(entered, Fp8Products::Of::activation);
+        rules.rounded_x = std::make_shared<Fp8Products::Factor>();
+    }
     std::vector<at::Tensor> outputs;
     for (const Affine& layer : layers)
         outputs.push_back(linear(entered, layer, later_, rules));
+    if (rules.rounded_x != nullptr)
+        *rules.rounded_x = {}; // the graph holds the rules
     return outputs;
 }
 
