@@ -104,6 +104,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at
     const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymInt, c10::SymInt, double, bool, const at::Tensor&,
     const at::Tensor&, std::optional<double>)
 {
+    const RehearsedGpu& gpu = rehearsed_gpu();
+    if (gpu.is_cpu())
+        return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
     const auto rounded = [](int64_t n, int64_t step) { return (n + step - 1) / step * step; };
     const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
     const int64_t rows = rounded(length, 128), columns = rounded(width, width <= 128 ? 32 : 64);
@@ -113,7 +116,6 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at
     at::Tensor query_slope = like(query), key_slope = like(key), value_slope = like(value);
     const auto wide = query.options().dtype(at::kFloat);
     const at::Tensor row_sums = at::empty({batch, heads, rows}, wide);
-    const RehearsedGpu& gpu = rehearsed_gpu();
     const int64_t parts = gpu.deterministic ? (gpu.multiprocessors + batch * heads - 1) / (batch * heads) : 1;
     const at::Tensor query_sums = at::empty({std::max<int64_t>(parts, 1), batch, rows, heads, columns}, wide);
     at::Tensor each_key, each_value; // of every head of the queries

@@ -144,7 +144,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
         call->work = attention(inputs, 0, 4, Phase::forward);
     else if (name == "aten::_scaled_dot_product_flash_attention_backward")
         call->work = attention(inputs, 1, 11, Phase::backward);
-    call->is_product = name == "aten::_scaled_mm" || (call->work.flops > 0 && !name.starts_with("aten::_scaled_dot"));
+    call->is_product = call->work.flops > 0 && !name.starts_with("aten::_scaled_dot");
     const bool checks = ledger->has_under_way();
     for (const c10::IValue& input : inputs)
         each_tensor(input, [&](const at::Tensor& tensor) {
@@ -184,14 +184,15 @@ void end(const at::RecordFunction& function, at::ObserverContext* context)
 {
     auto& call = static_cast<Call&>(*context);
     const std::string_view name = function.name();
-    if (call.is_product && gpu.product_workspace > 0)
+    if (call.is_product && !gpu.is_cpu())
         take_workspace();
     for (const c10::IValue& output : function.outputs())
         each_tensor(output, [&](const at::Tensor& tensor) {
             call.on_device |= tensor.is_meta();
             call.bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
         });
-    const bool by_others = kernels != call.kernels_before;
+    // Attention copies first what does not lie as it needs it.
+    const bool by_others = kernels != call.kernels_before && call.work.flops == 0;
     if (!call.on_device || by_others || std::ranges::find(kNoKernel, name) != kNoKernel.end())
         return;
     ++kernels;

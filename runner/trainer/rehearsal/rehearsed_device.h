@@ -19,9 +19,10 @@ std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor);
 
 // What kernels allocate for themselves goes by it.
 struct RehearsedGpu {
-    uint64_t product_workspace = 0; // bytes, of each thread that calls cuBLAS
+    uint64_t product_workspace = 0; // bytes, of each thread that calls cuBLAS; 0: a CPU
     int multiprocessors = 0;
     bool deterministic = false; // the run's kernels
+    [[nodiscard]] bool is_cpu() const { return product_workspace == 0; }
 };
 const RehearsedGpu& rehearsed_gpu(); // of the RehearsedDevice that lives; none: an empty one
 
