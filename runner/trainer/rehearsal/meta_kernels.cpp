@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shapes of the operators that LibTorch knows on device `meta` from Python only. What a kernel allocates for itself
-// besides its results is not among them.
+// Shapes of the operators that LibTorch knows on device `meta` from Python only, and what their kernels allocate for
+// themselves where it is much.
+#include "runner/trainer/rehearsal/rehearsed_device.h"
+
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -49,18 +51,25 @@ void fused_adam(at::TensorList, at::TensorList, at::TensorList, at::TensorList, 
 {
 }
 
+// On device `meta` a tensor that grows gets no memory.
+at::Tensor& grown(at::Tensor& out, at::IntArrayRef sizes)
+{
+    if (const at::Tensor whole = at::empty(sizes, out.options()); whole.storage().nbytes() > out.storage().nbytes())
+        out.unsafeGetTensorImpl()->set_storage_keep_dtype(whole.storage());
+    out.resize_(sizes);
+    return out;
+}
+
 // Of what has the shape of its operand.
 at::Tensor& like_operand(const at::Tensor& self, at::Tensor& out)
 {
-    out.resize_(self.sizes());
-    return out;
+    return grown(out, self.sizes());
 }
 
 // Of what has the shape of both operands broadcast.
 at::Tensor& of_both(const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
 {
-    out.resize_(at::infer_size(self.sizes(), other.sizes()));
-    return out;
+    return grown(out, at::infer_size(self.sizes(), other.sizes()));
 }
 
 at::Tensor where(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other)
@@ -71,8 +80,7 @@ at::Tensor where(const at::Tensor& condition, const at::Tensor& self, const at::
 
 at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
 {
-    out.resize_(at::infer_size(condition.sizes(), at::infer_size(self.sizes(), other.sizes())));
-    return out;
+    return grown(out, at::infer_size(condition.sizes(), at::infer_size(self.sizes(), other.sizes())));
 }
 
 // [b, heads, s, head_dim]; the kernel keeps the log-sums in fp32.
@@ -89,12 +97,33 @@ flash_attention(
         at::empty({0}, query.options())};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at::Tensor&, const at::Tensor& query,
-    const at::Tensor& key, const at::Tensor& value, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-    const at::Tensor&, c10::SymInt, c10::SymInt, double, bool, const at::Tensor&, const at::Tensor&,
-    std::optional<double>)
+// What the kernel takes besides its results is freed when it returns: mha_bwd() of LibTorch's
+// aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, in its order.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at::Tensor& gradient,
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& output,
+    const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymInt, c10::SymInt, double, bool, const at::Tensor&,
+    const at::Tensor&, std::optional<double>)
 {
-    return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
+    const RehearsedGpu& gpu = rehearsed_gpu();
+    if (gpu.is_cpu())
+        return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
+    const auto rounded = [](int64_t n, int64_t step) { return (n + step - 1) / step * step; };
+    const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
+    const int64_t rows = rounded(length, 128), columns = rounded(width, width <= 128 ? 32 : 64);
+    const at::Tensor slope_rows = gradient.transpose(1, 2).contiguous(),
+                     output_rows = output.transpose(1, 2).contiguous();
+    const auto like = [](const at::Tensor& x) { return at::empty_like(x.transpose(1, 2)).transpose(1, 2); };
+    at::Tensor query_slope = like(query), key_slope = like(key), value_slope = like(value);
+    const auto wide = query.options().dtype(at::kFloat);
+    const at::Tensor row_sums = at::empty({batch, heads, rows}, wide);
+    const int64_t parts = gpu.deterministic ? (gpu.multiprocessors + batch * heads - 1) / (batch * heads) : 1;
+    const at::Tensor query_sums = at::empty({std::max<int64_t>(parts, 1), batch, rows, heads, columns}, wide);
+    at::Tensor each_key, each_value; // of every head of the queries
+    if (key.size(1) != heads) {
+        each_key = at::empty({batch, key.size(2), heads, width}, query.options());
+        each_value = at::empty_like(each_key);
+    }
+    return {std::move(query_slope), std::move(key_slope), std::move(value_slope)};
 }
 
 } // namespace
