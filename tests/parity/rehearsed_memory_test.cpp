@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a rehearsal says of the reserved memory beside what GPUs showed: the trainer of 26 November 2026 with LibTorch
-// 2.11.0, bf16 without recomputation on an H200, the others on an H100 (tests/bench/README.md).
+// What a rehearsal says of the reserved memory beside what a GPU showed: the trainer of 26 November 2026 with LibTorch
+// 2.11.0 on an H200 (tests/bench/README.md).
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/tiny_plans.h"
@@ -10,10 +10,10 @@
 namespace fourfold::trainer {
 namespace {
 
-// Of tests/gpu/memory.py: hidden size 1024, 8 layers; what c10::cuda reserved at the end of step 3.
+// The setups of tests/gpu/memory.py; what c10::cuda had reserved at the end of step 3.
 struct Measured {
     const char* name;
-    int seq_len, micro_batch;
+    int hidden, layers, seq_len, micro_batch;
     const char *precision, *recompute;
     double reserved_mib;
 };
@@ -27,12 +27,13 @@ TEST_P(RehearsedMemory, IsWhatAGpuReserved)
     const auto number = [](const std::string& key, int value) { return key + "=" + std::to_string(value); };
     const fourfold::testing::TemporaryFolder folder; // its tokens are not read
     const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
-        {R"(model={"model_type":"llama","hidden_size":1024,"num_hidden_layers":8,"vocab_size":32000,)"
-         R"("num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":2816,)"
-         R"("max_position_embeddings":4096,"tie_word_embeddings":false})",
-            quoted("cluster", "dgx-h100"), "gpus=1", number("training.seq_len", run.seq_len),
-            number("training.micro_batch", run.micro_batch), number("training.global_batch", 2 * run.micro_batch),
-            quoted("training.precision", run.precision), quoted("training.recompute", run.recompute)});
+        {R"(model={"model_type":"llama","vocab_size":32000,"tie_word_embeddings":false,"max_position_embeddings":4096})",
+            number("model.hidden_size", run.hidden), number("model.num_hidden_layers", run.layers),
+            number("model.num_attention_heads", run.hidden / 64), number("model.num_key_value_heads", run.hidden / 256),
+            number("model.intermediate_size", run.hidden * 11 / 4), quoted("cluster", "dgx-h100"), "gpus=1",
+            number("training.seq_len", run.seq_len), number("training.micro_batch", run.micro_batch),
+            number("training.global_batch", 2 * run.micro_batch), quoted("training.precision", run.precision),
+            quoted("training.recompute", run.recompute)});
     const auto rehearsed = rehearse_rank(plan, 0);
     ASSERT_TRUE(rehearsed) << rehearsed.error().line();
     constexpr double kMiB = 1 << 20, kBound = 0.01;
@@ -40,10 +41,16 @@ TEST_P(RehearsedMemory, IsWhatAGpuReserved)
 }
 
 const Measured kMeasured[] = {
-    {"bf16", 1024, 1, "bf16", "none", 3412},
-    {"bf16_selective", 4096, 2, "bf16", "selective", 5586},
-    {"bf16_full", 4096, 2, "bf16", "full", 3798},
-    {"fp32", 1024, 4, "fp32", "none", 5608},
+    {"small", 1024, 8, 1024, 1, "bf16", "none", 3252},
+    {"micro_batch", 1024, 8, 1024, 4, "bf16", "none", 4220},
+    {"sequence", 1024, 8, 4096, 1, "bf16", "none", 4220},
+    {"selective", 1024, 8, 4096, 2, "bf16", "selective", 5430},
+    {"full", 1024, 8, 4096, 2, "bf16", "full", 3738},
+    {"fp32", 1024, 8, 1024, 4, "fp32", "none", 5392},
+    {"large", 2048, 16, 2048, 1, "bf16", "none", 17342},
+    {"large_full", 2048, 16, 2048, 2, "bf16", "full", 15898},
+    {"large_selective", 2048, 16, 4096, 1, "bf16", "selective", 19366},
+    {"large_sequence", 2048, 16, 4096, 1, "bf16", "none", 19374},
 };
 INSTANTIATE_TEST_SUITE_P(
     Gpus, RehearsedMemory, ::testing::ValuesIn(kMeasured), [](const auto& info) { return info.param.name; });
