@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A checkpoint that is not as it was written is never read: one line says what is wrong, and there is a way back.
 #include "runner/trainer/checkpoint/contents.h"
+#include "runner/trainer/checkpoint/export.h"
 #include "runner/trainer/checkpoint/host_file.h"
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/checkpoint/publish.h"
@@ -13,9 +14,11 @@
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <deque>
 #include <fstream>
+#include <thread>
 
 namespace fourfold::testing {
 namespace {
@@ -385,6 +388,28 @@ TEST(Steps, LaterOnesAreLeftAndOlderOnesGo)
     EXPECT_FALSE(fs::exists(folder.path() / "step-00000008.partial"));
 }
 
+TEST(Exported, WhatCannotAllBeMovedIsNotLeftInPart)
+{
+    const TemporaryFolder folder;
+    const fs::path from = folder.path() / "from", to = folder.path() / "to";
+    for (const fs::path& made : {from, to})
+        fs::create_directory(made);
+    for (const char* name : {"config.json", "generation_config.json", "model.safetensors"})
+        std::ofstream(from / name) << name;
+    fs::create_directory(to / "model.safetensors"); // made meanwhile by somebody
+    const std::vector<std::string> names{"config.json", "generation_config.json", "model.safetensors"};
+    const auto failed = trainer::move_files(from, to, names);
+    ASSERT_FALSE(failed);
+    EXPECT_THAT(failed.error().line(), HasSubstr("cannot be put in its place"));
+    EXPECT_FALSE(fs::exists(to / "generation_config.json"));
+    EXPECT_FALSE(fs::exists(to / "config.json"));
+    fs::remove(to / "model.safetensors");
+    std::ofstream(from / "generation_config.json") << "again";
+    ASSERT_TRUE(trainer::move_files(from, to, names));
+    EXPECT_TRUE(fs::exists(to / "config.json"));
+    EXPECT_FALSE(fs::exists(from));
+}
+
 TEST(Steps, AreOfOneRunAtATime)
 {
     const TemporaryFolder folder;
@@ -402,9 +427,44 @@ TEST(Steps, AreOfOneRunAtATime)
     ASSERT_FALSE(elsewhere);
     EXPECT_THAT(elsewhere.error().line(), HasSubstr("run FIRST on here saves into this folder"));
     first->close();
-    const auto third = hold_folder(steps, {"THIRD", "there"}, 60);
+    auto third = hold_folder(steps, {"THIRD", "there"}, 60);
     ASSERT_TRUE(third) << third.error().line();
     EXPECT_TRUE(third->valid());
+
+    // Another user's lock is seen all the same, and what cannot be opened is not taken for free.
+    fs::permissions(folder.path(), fs::perms::all);
+    fs::permissions(steps, fs::perms::all);
+    const bool is_root = ::geteuid() == 0;
+    constexpr uid_t kNobody = 65534;
+    const auto as_other = [&](const fs::perms of_lock) {
+        fs::permissions(steps / trainer::kLockFile, of_lock);
+        if (is_root)
+            EXPECT_EQ(::seteuid(kNobody), 0);
+        auto held = hold_folder(steps, {"FOURTH", "there"}, 0.1);
+        if (is_root)
+            EXPECT_EQ(::seteuid(0), 0);
+        return held;
+    };
+    const auto seen = as_other(fs::status(steps / trainer::kLockFile).permissions());
+    ASSERT_FALSE(seen);
+    EXPECT_THAT(seen.error().line(), HasSubstr("run THIRD on there saves into this folder"));
+    const auto unknown = as_other(fs::perms::none);
+    ASSERT_FALSE(unknown);
+    EXPECT_THAT(unknown.error().line(), HasSubstr("belongs to another user and cannot be opened"));
+
+    // The name of the run before is none of the one that has just taken the lock.
+    fs::permissions(steps / trainer::kLockFile, fs::perms::owner_read | fs::perms::owner_write);
+    third->close();
+    auto fifth = hold_folder(steps, {"FIFTH", "here"}, 60);
+    ASSERT_TRUE(fifth) << fifth.error().line();
+    std::ofstream(steps / trainer::kLockFile) << R"({"run": "BEFORE", "host": "here"})";
+    const std::jthread late([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::ofstream(steps / trainer::kLockFile) << R"({"run": "FIFTH", "host": "here"})";
+    });
+    const auto sixth = hold_folder(steps, {"SIXTH", "here"}, 60);
+    ASSERT_FALSE(sixth);
+    EXPECT_THAT(sixth.error().line(), HasSubstr("run FIFTH on here saves into this folder"));
 
     // What cannot be made or locked is not refused here.
     std::ofstream(folder.path() / "file") << "x";

@@ -191,7 +191,8 @@ std::vector<std::string> SearchPage::lines()
     if (const std::optional<std::size_t> id = chosen())
         lines.push_back("Chosen: row " + std::to_string(table_.list.selected + 1) + ", "
             + view::layout_line(plan_of(results_.all()[*id].found, job_.request()).layout) + ", "
-            + results_.certainty(*id) + "; enter puts it into the plan");
+            + results_.certainty(*id) + (results_.pinned().contains(*id) ? ", pinned" : "")
+            + "; enter puts it into the plan");
     return lines;
 }
 
