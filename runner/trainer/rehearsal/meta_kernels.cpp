@@ -22,9 +22,34 @@ at::Tensor index_select(const at::Tensor& self, int64_t dimension, const at::Ten
     return at::empty(shape, self.options());
 }
 
-at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor&, c10::SymInt rows, c10::SymInt, bool)
+// Many tokens are sorted on a GPU, and each one's rows are added up in fp32 by tens: what that takes is freed when it
+// returns. aten/src/ATen/native/cuda/Embedding.cu and EmbeddingBackwardKernel.cu of LibTorch 2.11, in their order; what
+// CUB takes to sort is known of 4096 tokens (H200), there 17,919 bytes beyond a copy of keys and values.
+at::Tensor embedding_dense_backward(
+    const at::Tensor& gradient, const at::Tensor& indices, c10::SymInt rows, c10::SymInt, bool)
 {
-    return at::empty({rows.expect_int(), gradient.size(-1)}, gradient.options());
+    constexpr int64_t kUnsorted = 3072, kAtOnce = 10, kSort = 17919, kScan = 1279;
+    const int64_t count = indices.numel(), vocab = rows.expect_int(), width = gradient.size(-1);
+    if (count <= kUnsorted || rehearsed_gpu().is_cpu())
+        return at::empty({vocab, width}, gradient.options());
+    const auto numbers = [&](int64_t n) { return at::empty({n}, indices.options()); };
+    const auto scratch = [&](int64_t bytes) { return at::empty({bytes}, indices.options().dtype(at::kByte)); };
+    const at::Tensor sorted = numbers(count), places = numbers(count);
+    {
+        const at::Tensor range = numbers(count), sort = scratch(2 * count * indices.element_size() + kSort);
+    }
+    at::Tensor slope = at::empty({vocab, width}, gradient.options());
+    const int64_t segments = std::min(count, vocab), parts = count / kAtOnce + segments;
+    const at::Tensor begins = numbers(segments), found = numbers(1);
+    {
+        const at::Tensor copies = numbers(count), scan = scratch(kScan);
+    }
+    const at::Tensor parts_of = numbers(segments), first_part = numbers(segments);
+    (void)scratch(kScan);
+    const at::Tensor found_parts = numbers(1), part_begins = numbers(parts);
+    const auto wide = gradient.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    const at::Tensor sums = at::empty({parts, width}, gradient.options().dtype(wide));
+    return slope;
 }
 
 // Mean and reciprocal deviation of each row are kept in fp32, as on a GPU.
@@ -89,9 +114,10 @@ flash_attention(
     const at::Tensor& query, const at::Tensor& key, const at::Tensor&, double, bool, bool, std::optional<double>)
 {
     const auto state = query.options().dtype(at::kUInt64);
-    // As the kernel lays it out: positions before heads.
+    // As the kernel lays it out: positions before heads, a GPU's in the order of the query's memory.
+    const at::Tensor rows = query.transpose(1, 2);
     const at::Tensor output
-        = at::empty({query.size(0), query.size(2), query.size(1), query.size(3)}, query.options()).transpose(1, 2);
+        = (rehearsed_gpu().is_cpu() ? at::empty(rows.sizes(), rows.options()) : at::empty_like(rows)).transpose(1, 2);
     return {output, at::empty({query.size(0), query.size(1), query.size(2)}, query.options().dtype(at::kFloat)),
         at::Tensor(), at::Tensor(), query.size(2), key.size(2), at::empty({2}, state), at::empty({}, state),
         at::empty({0}, query.options())};
