@@ -148,9 +148,7 @@ void SearchPage::finish(const SearchResult& result)
 
 std::string SearchPage::objective_text() const
 {
-    return std::find_if(view::objective_choices().begin(), view::objective_choices().end(),
-        [this](const view::ObjectiveChoice& choice) { return objective_ == choice.field; })
-        ->label;
+    return std::ranges::find(view::objective_choices(), objective_, &view::ObjectiveChoice::field)->label;
 }
 
 std::string SearchPage::gpus_text() const
