@@ -4,6 +4,7 @@
 #include "app/tui/rehearsal_box.h"
 #include "app/view/output.h"
 #include "app/view/plan/edits.h"
+#include "core/base/paths.h"
 #include "core/base/text.h"
 
 #include <cstdlib>
@@ -28,9 +29,8 @@ std::string name_of_preset(const std::filesystem::path& file, const std::string&
 std::filesystem::path typed_path(const std::string& text)
 {
     const std::string name(trimmed(text));
-    const char* const home = std::getenv("HOME");
-    if (home != nullptr && (name == "~" || name.starts_with("~/")))
-        return std::filesystem::path(home) / name.substr(std::min<std::size_t>(name.size(), 2));
+    if (name == "~" || name.starts_with("~/"))
+        return home_folder() / name.substr(std::min<std::size_t>(name.size(), 2));
     return name;
 }
 
@@ -110,14 +110,16 @@ void Desk::close_plan()
         tell("The last plan stays; q leaves");
         return;
     }
-    unless_unsaved([this] {
+    const auto close = [this] {
         drop_plan();
         tell("Closed; now " + plan().state().title());
-    });
+    };
+    unless_unsaved(close, close);
 }
 
 void Desk::ask_to_quit()
 {
+    dropped_.clear();
     ask_to_quit_from(0);
 }
 
@@ -130,10 +132,14 @@ void Desk::ask_to_quit_from(int index)
         return;
     }
     plans_.set_current(index);
-    unless_unsaved([this, index] { ask_to_quit_from(index + 1); });
+    const auto on = [this, index] { ask_to_quit_from(index + 1); };
+    unless_unsaved(on, [this, on] {
+        dropped_.insert(&plan());
+        on();
+    });
 }
 
-void Desk::unless_unsaved(const std::function<void()>& then)
+void Desk::unless_unsaved(const std::function<void()>& then, const std::function<void()>& dropped)
 {
     if (!plan().is_dirty()) {
         then();
@@ -154,7 +160,7 @@ void Desk::unless_unsaved(const std::function<void()>& then)
     open(std::make_unique<Question>("Unsaved changes",
         "The plan " + plan().state().title() + " has changes that are not saved.",
         std::vector<Question::Choice>{
-            {U's', "save them", save_first}, {U'd', "drop them", then}, {U'c', "cancel", {}}}));
+            {U's', "save them", save_first}, {U'd', "drop them", dropped}, {U'c', "cancel", {}}}));
 }
 
 void Desk::ask_to_open()
@@ -287,8 +293,17 @@ void Desk::rehearse()
         tell("There is no valid plan to rehearse", view::Tone::bad);
         return;
     }
+    const ResolvedPlan& wanted = *plan().state().resolved();
+    if (rehearsal_.is_running() && !rehearsal_.is_of(wanted)) {
+        confirm("Rehearse", "Another plan is being rehearsed: " + rehearsal_.plan() + ".",
+            "stop that and rehearse this one", [this, wanted] {
+                rehearsal_.start(wanted);
+                show_rehearsal();
+            });
+        return;
+    }
     if (!rehearsal_.is_running())
-        rehearsal_.start(*plan().state().resolved());
+        rehearsal_.start(wanted);
     show_rehearsal();
 }
 

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ public:
     void go(PageId page) { page_ = page; }
     [[nodiscard]] PageId page() const { return page_; }
     [[nodiscard]] bool quits() const { return quits_; }
+    // Leaving, the user gave up what was not saved of it.
+    [[nodiscard]] bool is_dropped(const view::PlanEditor& plan) const { return quits_ && dropped_.contains(&plan); }
 
     // --- the open plans, with their questions ---
     view::PlanEditor& add_plan(); // an empty one, on show
@@ -93,7 +96,8 @@ public:
 
 private:
     // `then` is called when nothing unsaved of the plan on show is lost by it: at once, or after the question.
-    void unless_unsaved(const std::function<void()>& then);
+    // `dropped` instead where the user gives it up.
+    void unless_unsaved(const std::function<void()>& then, const std::function<void()>& dropped);
     void ask_to_quit_from(int index);
     void write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write); // over another
     void write_plan(const std::filesystem::path& file);
@@ -107,6 +111,7 @@ private:
     std::string message_;
     view::Tone message_tone_ = view::Tone::neutral;
     PageId page_ = PageId::plan;
+    std::set<const view::PlanEditor*> dropped_; // of the question whether to leave
     bool quits_ = false;
 };
 

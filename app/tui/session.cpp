@@ -87,10 +87,20 @@ Expected<void> Session::write(const std::string& text) const
 void Session::keep(Desk& desk, const Json& pages)
 {
     Json plans = Json::array();
-    for (int i = 0; i < desk.plans().count(); ++i)
-        plans.push_back(kept_of(desk.plans().at(i)));
-    const Json kept = {{"fourfold_tui", 1}, {"plans", plans}, {"tab", desk.plans().current_index()},
-        {"page", static_cast<int>(desk.page())}, {"pages", pages}};
+    std::size_t tab = 0;
+    for (int i = 0; i < desk.plans().count(); ++i) {
+        const view::PlanEditor& plan = desk.plans().at(i);
+        const bool dropped = desk.is_dropped(plan);
+        if (dropped && plan.file().empty())
+            continue; // nothing of it is kept anywhere
+        if (i == desk.plans().current_index())
+            tab = plans.size();
+        plans.push_back(kept_of(plan));
+        if (dropped)
+            plans.back()["dirty"] = false; // what its file holds
+    }
+    const Json kept = {
+        {"fourfold_tui", 1}, {"plans", plans}, {"tab", tab}, {"page", static_cast<int>(desk.page())}, {"pages", pages}};
     const std::string text = kept.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (text == written_)
         return;

@@ -18,15 +18,6 @@ std::string environment(const char* name)
     return value ? value : "";
 }
 
-std::filesystem::path home_folder()
-{
-    if (const std::string home = environment("HOME"); !home.empty())
-        return home;
-    // Services and cron jobs may run without HOME.
-    const passwd* user = ::getpwuid(::getuid());
-    return user && user->pw_dir ? user->pw_dir : "/";
-}
-
 // The XDG specification: relative values are ignored.
 std::filesystem::path xdg_folder(const char* variable, const char* fallback)
 {
@@ -46,6 +37,15 @@ void append_list(std::vector<std::filesystem::path>& out, const char* variable)
     }
 }
 } // namespace
+
+std::filesystem::path home_folder()
+{
+    // A relative one would be another folder wherever the program is started.
+    if (const std::string home = environment("HOME"); home.starts_with('/'))
+        return home;
+    const passwd* user = ::getpwuid(::getuid());
+    return user && user->pw_dir ? user->pw_dir : "/";
+}
 
 std::filesystem::path data_folder()
 {

@@ -9,6 +9,8 @@
 
 namespace fourfold {
 
+// $HOME, or what the system says of the user where that is not set or not absolute (services, cron jobs, slips).
+std::filesystem::path home_folder();
 // $XDG_DATA_HOME/fourfold (default ~/.local/share/fourfold): history.db, runs/.
 std::filesystem::path data_folder();
 // $XDG_CONFIG_HOME/fourfold (default ~/.config/fourfold): the user's own presets/ and targets, known_hosts.

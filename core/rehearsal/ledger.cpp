@@ -54,6 +54,13 @@ uint64_t Ledger::allocate(uint64_t bytes)
     return address;
 }
 
+void Ledger::allocate_for_good(uint64_t bytes)
+{
+    ++lasting_depth_;
+    (void)allocate(bytes);
+    --lasting_depth_;
+}
+
 void Ledger::free(uint64_t address)
 {
     const auto known = owners_.find(address);

@@ -80,6 +80,7 @@ public:
 
     uint64_t allocate(uint64_t bytes); // as CachingAllocator
     void free(uint64_t address);
+    void allocate_for_good(uint64_t bytes); // in whatever pass: on no tape
     int ask(WireOperation operation); // its number
     void wait(int operation);
     // The operation reads (writes: also writes) the bytes [begin, end) until it is waited for.

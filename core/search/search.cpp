@@ -3,6 +3,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/seconds.h"
+#include "core/base/text.h"
 #include "core/expression/conjuncts.h"
 #include "core/search/enumerate.h"
 #include "core/search/evaluator.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <numeric>
 
@@ -204,6 +206,33 @@ void SearchRequest::require(const Expression& condition)
 {
     const std::vector<Expression> parts = conjuncts(condition, plan_field_set());
     constraints.insert(constraints.end(), parts.begin(), parts.end());
+}
+
+Expected<void> check_known(const SearchRequest& request, const std::string& option)
+{
+    const TrainingBudget& budget = request.budget;
+    const auto check = [&](const Expression& expression, const std::string& where) -> Expected<void> {
+        const auto needs = [&](PlanField field, bool known, const std::string& needed) -> Expected<void> {
+            const auto& reads = expression.reads();
+            if (known || !std::binary_search(reads.begin(), reads.end(), slot(field)))
+                return {};
+            return Problem{ProblemCode::bad_input,
+                in_quotes(plan_field_set().fields()[slot(field)].name) + " is not known without " + needed,
+                "add it, or leave the figure out", where};
+        };
+        const bool cost = !std::isnan(budget.price_per_gpu_hour);
+        const bool failures = !std::isnan(budget.failures_per_gpu_hour) && !std::isnan(budget.storage_gb_s);
+        for (const PlanField field : {PlanField::cost, PlanField::expected_cost})
+            FOURFOLD_CHECK(needs(field, cost, "the price of a GPU hour (--price)"));
+        for (const PlanField field : {PlanField::goodput, PlanField::expected_days, PlanField::expected_cost})
+            FOURFOLD_CHECK(needs(
+                field, failures, "a failure rate (--failure-rate or --mtbf) and the speed of the storage (--storage)"));
+        return needs(PlanField::energy_mwh, request.plan.cluster.gpu.power_w > 0, "the power_w of the cluster's GPU");
+    };
+    FOURFOLD_CHECK(check(request.objective.expression, option + "objective"));
+    for (const Expression& constraint : request.constraints)
+        FOURFOLD_CHECK(check(constraint, option + "constraint"));
+    return {};
 }
 
 SearchCounts& SearchCounts::operator+=(const SearchCounts& other)

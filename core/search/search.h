@@ -32,6 +32,10 @@ struct SearchRequest {
     void require(const Expression& condition);
 };
 
+// Refuses an objective or a constraint that reads a figure which is not known: it orders nothing and holds for
+// nothing, and an answer would be one by chance. `option`: what stands before their names, "--" on a command line.
+Expected<void> check_known(const SearchRequest& request, const std::string& option = "");
+
 struct FoundLayout {
     Candidate candidate{};
     LayoutFigures figures{};

@@ -106,6 +106,10 @@ private:
 
     Expected<void> group()
     {
+        if (next(1) == '?' && next(2) == '#') {
+            comment();
+            return {};
+        }
         if (next(1) == '*')
             return cannot("a verb or a callout (*...)");
         groups_.push_back(out_.size());
@@ -127,6 +131,24 @@ private:
         for (; at_ < end; ++at_)
             out_ += in_[at_] == 'm' ? 's' : in_[at_];
         return {};
+    }
+
+    // Up to the first parenthesis without a backslash. One that does not end is left to PCRE2, which says so.
+    void comment()
+    {
+        std::size_t end = at_ + 3;
+        while (end < in_.size() && in_[end] != ')')
+            end += in_[end] == '\\' ? 2 : 1;
+        if (end >= in_.size()) {
+            copy(in_.size() - at_);
+            return;
+        }
+        at_ = end + 1;
+        constexpr std::string_view kQuantifiers = "*+?{";
+        if (kQuantifiers.find(next()) != std::string_view::npos && !out_.empty()) {
+            out_.insert(atom_, "(?:"); // what follows repeats all of it, and is no part of a quantifier before
+            out_ += ')';
+        }
     }
 
     // {n}, {n,}, {,n} or {n,m} behind an atom; anything else is a brace.

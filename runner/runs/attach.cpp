@@ -86,7 +86,8 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     options.give_up_s = target.connect_timeout_s + 5;
     options.was_launching = result.state == RunState::launching;
     options.order = order;
-    if (result.state == RunState::stopping && !order) // somebody asked for its end and could not reach every host
+    // Somebody asked for its end and could not reach every host, or the program that was to see to it went away.
+    if (!order && (result.state == RunState::stopping || was_asked_to_stop(folder)))
         options.order = StopOrder{RunState::cancelled, "stopped on request", nullptr};
     FollowResult followed = follow(nodes, recorder, observer, mailbox, stop, options);
     if (all_events && is_terminal(result.state) && (followed.state == RunState::lost || !is_terminal(followed.state))) {

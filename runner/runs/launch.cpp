@@ -48,10 +48,9 @@ public:
         FOURFOLD_TRY(
             Recorder recorder, Recorder::open(std::move(store), id, folder, names_of(nodes_), plan_.target.events_gib));
         // What `fourfold stop` asks for: until ranks run, nobody but this program could carry it out.
-        const std::jthread listener([&, given = folder / kStopFile](const std::stop_token& done) {
-            std::error_code ignored;
+        const std::jthread listener([&](const std::stop_token& done) {
             do {
-                if (std::filesystem::exists(given, ignored)) {
+                if (was_asked_to_stop(folder)) {
                     any_.request_stop();
                     return;
                 }

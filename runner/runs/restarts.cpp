@@ -7,6 +7,7 @@
 #include "core/history/run_event.h"
 #include "core/search/edits.h"
 #include "core/search/refit.h"
+#include "runner/runs/attempts.h"
 #include "runner/runs/fit_hosts.h"
 #include "runner/runs/run_record.h"
 #include "runner/target/room.h"
@@ -75,13 +76,13 @@ public:
     Expected<RunResult> after(RunResult result)
     {
         for (int number = 1; number <= asked_.restarts && may_go_on(result) && !stop_.stop_requested(); ++number) {
-            if (!is_terminal(result.state) && (earlier_.empty() || earlier_.back().id != result.id))
-                earlier_.push_back({result.id, hosts_});
+            if (!is_terminal(result.state) && (earlier_.empty() || earlier_.back().run.id != result.id))
+                earlier_.push_back({{result.id, hosts_}, result.ordered});
             take_checkpoint(result);
             auto next = choose();
             if (!next && stop_.stop_requested())
                 return result;
-            if (next && was_stopped(result)) // meanwhile, by another program
+            if (next && was_asked_to_stop(result.folder)) // meanwhile, by another program
                 return result;
             if (!next) {
                 observer_.on_state(result.state, "not started anew: " + next.error().line());
@@ -98,6 +99,9 @@ public:
                 return ended.error();
             if (ended)
                 result = *std::move(ended);
+            else
+                observer_.on_state(RunState::draft,
+                    text_of("restart %d of %d", number, asked_.restarts) + " was not started: " + ended.error().line());
         }
         return result;
     }
@@ -127,14 +131,8 @@ private:
     {
         const bool cut_off = result.state == RunState::stopping && has_several_hosts();
         const RunState end = cut_off ? result.ordered : result.state;
-        return (end == RunState::fail || end == RunState::hang || end == RunState::lost) && !was_stopped(result);
-    }
-
-    // `fourfold stop` of another program.
-    static bool was_stopped(const RunResult& result)
-    {
-        std::error_code ignored;
-        return std::filesystem::exists(result.folder / kStopFile, ignored);
+        return (end == RunState::fail || end == RunState::hang || end == RunState::lost)
+            && !was_asked_to_stop(result.folder);
     }
 
     void take_checkpoint(const RunResult& result)
@@ -157,7 +155,7 @@ private:
             return next;
         FOURFOLD_TRY(const HostsLeft left, look());
         if (left.lost.empty()) {
-            earlier_.clear();
+            store_ends();
             next.hosts = all_hosts();
             if (next.hosts != hosts_)
                 next.words = ": all " + counted_hosts(next.hosts.size()) + " are there again";
@@ -183,6 +181,34 @@ private:
         return next;
     }
 
+    // Of earlier runs, when every host is there again: the history has them as `stopping` until somebody has their end.
+    void store_ends()
+    {
+        class Silent : public RunObserver { // the runs that are told of are others by now
+        public:
+            explicit Silent(RunObserver& observer)
+                : observer_(observer)
+            {
+            }
+            bool trust_host_key(const HostKeyQuestion& question) override { return observer_.trust_host_key(question); }
+            std::optional<std::string> secret(const SecretQuestion& question) override
+            {
+                return observer_.secret(question);
+            }
+
+        private:
+            RunObserver& observer_;
+        } silent(observer_);
+        for (const Earlier& earlier : earlier_) {
+            const auto ended = follow_stored(earlier.run.id, silent, stop_, asked_.history_file, OnStop::detach,
+                StopOrder{earlier.ordered, "the run goes on in a new one", nullptr});
+            if (!ended)
+                observer_.on_state(RunState::draft,
+                    "warning: the end of run " + earlier.run.id + " is not stored: " + ended.error().line());
+        }
+        earlier_.clear();
+    }
+
     Expected<HostsLeft> look()
     {
         HostsQuestion question;
@@ -190,7 +216,8 @@ private:
         FOURFOLD_TRY(question.ranks, ranks_of_hosts(asked_.target, asked_.plan.gpus));
         FOURFOLD_TRY(const std::string backend, backend_of(asked_.target, asked_.plan, room_here()));
         question.on_gpus = backend == "nccl";
-        question.earlier = earlier_;
+        for (const Earlier& earlier : earlier_)
+            question.earlier.push_back(earlier.run);
         question.agent = asked_.agent.empty() ? own_program("fourfold-agent") : asked_.agent;
         return hosts_left(question, observer_, stop_);
     }
@@ -200,7 +227,11 @@ private:
     RunObserver& observer_;
     const std::stop_token& stop_;
     std::vector<std::size_t> hosts_; // of the last run
-    std::vector<EarlierRun> earlier_; // whose ranks may still be somewhere
+    struct Earlier {
+        EarlierRun run;
+        RunState ordered; // what its end is
+    };
+    std::vector<Earlier> earlier_; // whose ranks may still be somewhere
 };
 
 } // namespace

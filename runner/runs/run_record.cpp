@@ -54,6 +54,12 @@ std::filesystem::path run_record_folder(const std::string& run)
     return data_folder() / "runs" / run;
 }
 
+bool was_asked_to_stop(const std::filesystem::path& folder)
+{
+    std::error_code ignored;
+    return std::filesystem::exists(folder / kStopFile, ignored);
+}
+
 Expected<Json> launch_record(const std::string& run)
 {
     const auto file = run_record_folder(run) / "launch.json";

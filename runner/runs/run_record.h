@@ -14,6 +14,7 @@ std::filesystem::path run_record_folder(const std::string& run);
 
 // In that folder: another program wants the run to end. The program that starts, follows or restarts it looks for this.
 inline constexpr const char* kStopFile = "stop";
+bool was_asked_to_stop(const std::filesystem::path& folder);
 
 // What is needed to find a run's nodes again. Fails where it is not here, as of an imported run.
 Expected<Json> launch_record(const std::string& run);

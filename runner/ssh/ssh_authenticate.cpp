@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "runner/ssh/home_path.h"
 #include "runner/ssh/known_hosts.h"
+#include "runner/ssh/ssh_agent.h"
 
 #include <libssh/callbacks.h>
 
@@ -161,8 +162,15 @@ Expected<void> authenticate(
         return Problem{ProblemCode::network,
             std::string("the connection broke while logging in: ") + ssh_get_error(session), {}, name};
     const int methods = ssh_userauth_list(session, nullptr);
-    std::string tried = std::getenv("SSH_AUTH_SOCK") ? "tried those of ssh-agent and ~/.ssh"
-                                                     : "tried those of ~/.ssh; no ssh-agent runs here";
+    const char* const agent = std::getenv("SSH_AUTH_SOCK");
+    std::string tried = agent ? "tried those of ssh-agent and ~/.ssh" : "tried those of ~/.ssh; no ssh-agent runs here";
+    constexpr double kAgentSeconds = 5;
+    if (agent && key_file.empty() && !agent_answers(agent, kAgentSeconds)) {
+        tried = "tried those of ~/.ssh; the ssh-agent at " + std::string(agent) + " does not answer";
+        if (prompts.note)
+            prompts.note(name, "the ssh-agent at " + std::string(agent) + " does not answer: its keys are not tried");
+        ssh_options_set(session, SSH_OPTIONS_IDENTITY_AGENT, "/dev/null");
+    }
     if ((methods & SSH_AUTH_METHOD_PUBLICKEY) != 0) {
         if (key_file.empty()) {
             result = with_found_keys(session, name, prompts);

@@ -193,6 +193,15 @@ at::Tensor Trainer::add_up(const Sums& sums, const std::vector<at::Tensor>& more
     return known.cpu();
 }
 
+namespace {
+// The mean over no label is no number, and a run of such steps would train nothing.
+Problem without_labels(const std::string& of)
+{
+    return {ProblemCode::bad_input, "no token of " + of + " has a label: each is padding or ends a document",
+        "check run.documents.end and the tokens, or give documents of more than one token", "run.data"};
+}
+} // namespace
+
 Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, StepTrace* trace)
 {
     StepOutcome outcome;
@@ -231,7 +240,9 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
                 at::full({}, want_stop ? 1.0 : 0.0, sums.loss.options())});
     }();
     const double valid = known[1].item<double>(), scale = tokens / valid;
-    if (valid > 0 && scale != 1)
+    if (valid == 0)
+        return without_labels("step " + std::to_string(step + 1));
+    if (scale != 1)
         gradients_->scale(at::full({}, scale, options));
     outcome.data_time_s = sums.data_time_s;
     outcome.loss = known[0].item<double>() / valid;
@@ -278,6 +289,8 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
     units_->end_of_pass();
     const at::Tensor known = add_up(sums, {});
     const double valid = known[1].item<double>();
+    if (valid == 0)
+        return without_labels("the held-out data");
     return std::optional(Evaluation{known[0].item<double>() / valid, int64_t(valid)});
 }
 

@@ -300,6 +300,7 @@ TEST_F(History, DashboardsAreNoTables)
         expect_problem(fourfold({"history", "export", board, ""}), 2, "expected a name");
         expect_problem(fourfold({"history", "export", board, "x", "--output", "runs.json"}), 2, "--output");
         expect_problem(fourfold({"history", "export", board, "x", "--format", "csv"}), 2, "--format");
+        expect_problem(fourfold({"history", "export", board, "x", "--json"}), 2, "--json");
         EXPECT_FALSE(std::filesystem::exists(folder() / "x"));
     }
 }

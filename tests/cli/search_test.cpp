@@ -95,10 +95,12 @@ TEST_F(Search, BudgetsGiveCostAndGoodput)
 // Where nothing is known of a figure, the layout that it puts first is first by chance.
 TEST_F(Search, WhatIsNotKnownIsNotSearchedBy)
 {
-    expect_problem(fourfold(small({"--objective", "cost"})), 2, "--objective: \"cost\" is not known without --price");
-    expect_problem(fourfold(small({"--objective", "min expected_days * gpus"})), 2, "not known without --failure-rate");
+    expect_problem(fourfold(small({"--objective", "cost"})), 2,
+        "--objective: \"cost\" is not known without the price of a GPU hour (--price)");
+    expect_problem(fourfold(small({"--objective", "min expected_days * gpus"})), 2,
+        "not known without a failure rate (--failure-rate");
     expect_problem(fourfold(small({"--constraint", "tp > 1 and goodput > 0.5"})), 2,
-        "--constraint: \"goodput\" is not known without --failure-rate (or --mtbf) and --storage");
+        "--constraint: \"goodput\" is not known without a failure rate (--failure-rate or --mtbf) and the speed");
     EXPECT_EQ(fourfold(small({"--objective", "cost", "--price", "2"})).status, 0);
     const Output undefined = fourfold(small({"--constraint", "tp % 0 == 0"}));
     EXPECT_EQ(undefined.status, 1);

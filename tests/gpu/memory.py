@@ -4,7 +4,7 @@
 
     memory.py --fourfold BUILD/bin/fourfold [--backend gloo --setups 1]
 
-With `gloo` it tries the script where there is no GPU: what is measured then is the process. Prints a table; exits with 1 where a run fails or the worst difference is above 5 %. Nothing is written but a temporary
+With `gloo` it tries the script where there is no GPU: what is measured then is the process. Prints a table; exits with 1 where a run fails or the worst difference is above 1 %. Nothing is written but a temporary
 folder.
 """
 import argparse
@@ -28,7 +28,7 @@ SETUPS = [  # hidden, layers, sequence, micro-batch, precision, recomputation
     (2048, 16, 4096, 1, "bf16", "selective"),
     (2048, 16, 4096, 1, "bf16", "none"),
 ]
-BOUND = 0.05
+BOUND = 0.01
 
 
 def plan_of(setup, tokens):

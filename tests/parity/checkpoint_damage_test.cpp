@@ -3,7 +3,6 @@
 #include "runner/trainer/checkpoint/contents.h"
 #include "runner/trainer/checkpoint/host_file.h"
 #include "runner/trainer/checkpoint/names.h"
-#include "runner/trainer/checkpoint/publish.h"
 #include "tests/damaged.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"
@@ -13,6 +12,7 @@
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <deque>
 #include <fstream>
@@ -357,102 +357,6 @@ TEST(Checksum, OfALargeFileIsSharedAmongReaders)
     EXPECT_TRUE(read->check(folder.path(), 0, 2));
     EXPECT_THAT(read->check(folder.path(), 1, 2).error().line(), HasSubstr("its bytes 67108864 to 67108869"));
     EXPECT_FALSE(read->check(folder.path()));
-}
-
-TEST(Steps, LaterOnesAreLeftAndOlderOnesGo)
-{
-    const TemporaryFolder folder;
-    for (const char* name : {"step-00000002", "step-00000004", "step-00000006", "step-00000008",
-             "step-00000005.partial", "step-00000003.removed", "step-00000009.partial", "notes"})
-        fs::create_directories(folder.path() / name);
-    write(folder.path() / "step-00000008/model-00001-of-00001.safetensors", "old");
-    write(folder.path() / "step-00000008/trainer.json", "{}");
-    trainer::remove_oldest(folder.path(), 6, 2);
-    std::vector<std::string> left;
-    for (const auto& entry : fs::directory_iterator(folder.path()))
-        left.push_back(entry.path().filename().string());
-    EXPECT_THAT(left,
-        ::testing::UnorderedElementsAre(
-            "step-00000004", "step-00000006", "step-00000008", "step-00000009.partial", "notes"));
-    // A step that is saved again takes the place of the one before.
-    fs::create_directories(folder.path() / "step-00000008.partial");
-    write(folder.path() / "step-00000008.partial/trainer.json", "new");
-    const auto published
-        = trainer::publish_step(folder.path() / "step-00000008.partial", folder.path() / "step-00000008");
-    ASSERT_TRUE(published) << published.error().line();
-    EXPECT_TRUE(fs::exists(folder.path() / "step-00000008/trainer.json"));
-    EXPECT_FALSE(fs::exists(folder.path() / "step-00000008/model-00001-of-00001.safetensors"));
-    EXPECT_FALSE(fs::exists(folder.path() / "step-00000008.partial"));
-}
-
-TEST(Steps, AreOfOneRunAtATime)
-{
-    const TemporaryFolder folder;
-    const fs::path steps = folder.path() / "checkpoints";
-    using trainer::hold_folder;
-    auto first = hold_folder(steps, {"FIRST", "here"}, 60);
-    ASSERT_TRUE(first) << first.error().line();
-    EXPECT_TRUE(first->valid());
-    const auto second = hold_folder(steps, {"SECOND", "here"}, 60);
-    ASSERT_FALSE(second);
-    EXPECT_THAT(second.error().line(), HasSubstr("run FIRST on here saves into this folder"));
-    EXPECT_THAT(second.error().line(), HasSubstr(steps.string()));
-    // A host that may have died is waited for, but not longer than the ranks that wait for this one.
-    const auto elsewhere = hold_folder(steps, {"OTHER", "there"}, 0.1);
-    ASSERT_FALSE(elsewhere);
-    EXPECT_THAT(elsewhere.error().line(), HasSubstr("run FIRST on here saves into this folder"));
-    first->close();
-    const auto third = hold_folder(steps, {"THIRD", "there"}, 60);
-    ASSERT_TRUE(third) << third.error().line();
-    EXPECT_TRUE(third->valid());
-
-    // What cannot be made or locked is not refused here.
-    std::ofstream(folder.path() / "file") << "x";
-    const auto none = hold_folder(folder.path() / "file", {"RUN", "here"}, 60);
-    ASSERT_TRUE(none);
-    EXPECT_FALSE(none->valid());
-    EXPECT_TRUE(trainer::step_folders(steps).empty());
-}
-
-TEST(Steps, WhatIsNoCheckpointStays)
-{
-    const TemporaryFolder folder;
-    const auto in = [&](const char* name) { return folder.path() / name; };
-    const auto put = [&](const char* name) {
-        fs::create_directories(in(name).parent_path());
-        write(in(name), "mine");
-    };
-    put("step-00000002/thesis.tex"); // also beside the files of a checkpoint
-    put("step-00000002/trainer.json");
-    put("step-00000004/config.json"); // a model from elsewhere
-    put("step-00000004/model-00001-of-00001.safetensors");
-    put("step-00000006"); // a file
-    put("step-00000003.partial/thesis.tex");
-    put("step-00000005.removed/thesis.tex");
-    for (const char* name : {"step-00000002", "step-00000004", "step-00000006"}) {
-        for (const char* ending : {".kept", ".kept-2"}) { // where no save of the step empties it
-            put("step-00000008.partial/trainer.json");
-            const auto refused = trainer::publish_step(in("step-00000008.partial"), in(name));
-            ASSERT_FALSE(refused) << name;
-            EXPECT_EQ(refused.error().where, in(name).string());
-            EXPECT_THAT(refused.error().line(), HasSubstr("whole in " + in(name).string() + ending + ": "));
-            EXPECT_TRUE(fs::exists(in(name).string() + ending + "/trainer.json"));
-        }
-    }
-    put("step-00000008.partial/trainer.json");
-    EXPECT_THAT(trainer::check_replaceable(in("step-00000002")).error().line(), HasSubstr("thesis.tex"));
-    ASSERT_TRUE(trainer::publish_step(in("step-00000008.partial"), in("step-00000008")));
-    trainer::remove_oldest(folder.path(), 8, 1);
-    for (const char* name :
-        {"step-00000002/thesis.tex", "step-00000004/config.json", "step-00000006", "step-00000003.partial/thesis.tex",
-            "step-00000005.removed/thesis.tex", "step-00000008/trainer.json", "step-00000002.kept/trainer.json"})
-        EXPECT_TRUE(fs::exists(in(name))) << name;
-
-    // Before a run begins, for the steps that it would save.
-    EXPECT_FALSE(trainer::check_steps(folder.path(), 0, 20, 2));
-    EXPECT_TRUE(trainer::check_steps(folder.path(), 6, 20, 2)) << "they are behind it";
-    EXPECT_TRUE(trainer::check_steps(folder.path(), 0, 20, 5));
-    EXPECT_FALSE(trainer::check_steps(folder.path(), 0, 4, 5)) << "the last one is saved always";
 }
 
 } // namespace

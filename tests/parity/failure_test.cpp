@@ -316,5 +316,19 @@ TEST_F(TrainerFailure, BadArgumentsAndEnvironment)
     }
 }
 
+// The mean over nothing is no number: a run of such steps would only look like one.
+TEST_F(TrainerFailure, ABatchWithoutALabelIsRefused)
+{
+    const auto file = tokens();
+    const auto plan = tiny_plan(file, {"run.steps=2", R"(run.documents={"mask":true,"end":8})"});
+    std::ofstream only_ends(file, std::ios::binary);
+    for (int i = 0; i < 4000; ++i)
+        only_ends.put(8).put(0);
+    only_ends.close();
+    Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
+    EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
+    EXPECT_THAT(only_error(ranks, 1).value("message", ""), HasSubstr("no token of step 1 has a label"));
+}
+
 } // namespace
 } // namespace fourfold::testing

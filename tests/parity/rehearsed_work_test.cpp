@@ -49,6 +49,8 @@ TEST_P(RehearsedWork, IsWhatRealRanksDo)
                 = {each[2].get<int64_t>(), each[3].get<int64_t>()};
         EXPECT_EQ(words(rehearsed->traffic), words(real)) << "rank " << rank;
         EXPECT_EQ(rehearsed->work.flops, (*counts)["flops"].get<double>()) << "rank " << rank;
+        if (!plan.cluster.gpu.is_cpu())
+            continue; // there are the workspaces of a GPU's libraries, which these ranks do not have
         const double peak = (*counts)["peak_bytes"].get<double>();
         constexpr double kTemporaries = 0.3; // of the peak, at these sizes
         EXPECT_LE(double(rehearsed->requested), peak) << "rank " << rank;

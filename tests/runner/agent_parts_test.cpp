@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The agent's event log, its merge of what ranks write, and its view of processes. Linked with the agent's own parts.
 #include "runner/agent/files/store.h"
+#include "runner/agent/ranks/prelude.h"
 #include "runner/agent/ranks/rank_process.h"
 #include "runner/agent/run/event_log.h"
 #include "runner/agent/run/event_merge.h"
@@ -16,10 +17,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -440,6 +443,21 @@ TEST_F(AgentParts, BaseFoldersOfOthersAreRefused)
     EXPECT_EQ(open.error().code, ProblemCode::refused);
     std::ofstream(folder / "file") << "x";
     EXPECT_FALSE(checked_base((folder / "file").string()));
+}
+
+// sshd gives the agent a socket, and closes but its own half where the client's channel ends.
+TEST_F(AgentParts, APreludeThatNobodyWaitsForIsGivenUp)
+{
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    const FileDescriptor client(ends[0]), session(ends[1]);
+    spec.prelude = {"sleep 20"};
+    spec.limits.prelude_s = 60;
+    ::shutdown(client.get(), SHUT_WR);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto prelude = run_prelude(spec, folder, session.get());
+    EXPECT_FALSE(prelude);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(DescribeExit, ASignalFromOutsideIsNamed)

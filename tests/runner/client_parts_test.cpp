@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Targets, the bundle, SSH's rules and the constant remote command, without any connection.
+#include "core/base/file_descriptor.h"
 #include "runner/bundle/trainer_libraries.h"
 #include "runner/nodes/node.h"
 #include "runner/nodes/reconnect.h"
 #include "runner/runs/run_id.h"
 #include "runner/ssh/known_hosts.h"
+#include "runner/ssh/ssh_agent.h"
 #include "runner/ssh/ssh_config_notes.h"
 #include "runner/ssh/ssh_transport.h"
 #include "tests/runner/sshd.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -20,6 +25,30 @@
 
 namespace fourfold::test {
 namespace {
+
+// libssh would wait for it without end and without a word.
+TEST(SshAgent, OneThatHangsIsNotWaitedFor)
+{
+    const PlainFolder folder;
+    const std::string socket = (folder.path() / "agent").string();
+    EXPECT_TRUE(agent_answers(socket, 0.1)) << "nothing listens";
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    ASSERT_LT(socket.size(), sizeof address.sun_path);
+    std::memcpy(address.sun_path, socket.c_str(), socket.size() + 1);
+    const FileDescriptor listener(::socket(AF_UNIX, SOCK_STREAM, 0));
+    ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(listener.get(), 4), 0);
+    EXPECT_FALSE(agent_answers(socket, 0.1));
+    const std::jthread agent([&] {
+        for (int i = 0; i < 2; ++i) { // the one that was given up, then the next
+            const FileDescriptor line(::accept(listener.get(), nullptr, nullptr));
+            const unsigned char none[]{0, 0, 0, 5, 12, 0, 0, 0, 0};
+            (void)::send(line.get(), none, sizeof none, MSG_NOSIGNAL);
+        }
+    });
+    EXPECT_TRUE(agent_answers(socket, 10));
+}
 
 TEST(Bundles, LibrariesOfAProgram)
 {

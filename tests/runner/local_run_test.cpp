@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 namespace fourfold::test {
@@ -224,6 +225,20 @@ TEST_F(LocalRun, ClientKilledThenAttached)
     ASSERT_TRUE(second) << second.error().line();
     EXPECT_EQ(second->state, RunState::ok);
     EXPECT_TRUE(again.events.empty());
+}
+
+// `fourfold stop` wrote down its wish, and the program that was to carry it out went away before it did.
+TEST_F(LocalRun, AttachedRunThatWasAskedToStop)
+{
+    const RunRequest asked = request(home, 2, {{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}});
+    ClientProcess client(asked);
+    ASSERT_TRUE(wait_until([&] { return processes_of(client.id()) == 2; }));
+    client.end(SIGKILL);
+    std::ofstream(data_folder() / "runs" / client.id() / "stop") << "";
+    const auto result = attach("last", observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::cancelled);
+    EXPECT_EQ(processes_of(client.id()), 0);
 }
 
 // A node must not fill the client's disk: beyond the target's events_gib the run goes on, and its events can be

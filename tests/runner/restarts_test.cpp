@@ -188,6 +188,8 @@ TEST_F(RestartsTest, ARunThatIsNotStarted)
     ASSERT_FALSE(never);
     EXPECT_EQ(never.error().message, "no answer");
     EXPECT_EQ(tried, 3);
+    for (const std::string& part : {"restart 1 of 3 was not started: a host: no answer", "restart 2 of 3 was not"})
+        EXPECT_NE(said().find(part), std::string::npos) << said();
     tried = 0;
     code = ProblemCode::not_found;
     ASSERT_FALSE(go_on_after(*made({}), asked, run_once, observer, {}));
@@ -361,6 +363,32 @@ TEST_F(RestartsOnHosts, AHostThatAnswersAndIsNotSound)
     ASSERT_TRUE(without_gpus);
     for (const HostsLeft::Lost& lost : without_gpus->lost)
         EXPECT_TRUE(lost.why.starts_with("GPUs: ")) << lost.why;
+}
+
+// A run whose hosts could not all be reached to end it has ended when they are there again.
+TEST_F(RestartsOnHosts, TheEndOfAnEarlierRunIsStored)
+{
+    RunRequest all = asked(1);
+    all.plan.run.environment = {{"FAKE_STEPS", "1000000"}, {"FAKE_STEP_MS", "20"}};
+    ClientProcess client(all, [](Recording& mine) { mine.trust = true; });
+    ASSERT_TRUE(wait_until([&] { return processes_of(client.id()) == 6; }));
+    client.end(SIGKILL);
+    auto store = HistoryStore::open(HistoryStore::default_file());
+    ASSERT_TRUE(store) << store.error().line();
+    ASSERT_TRUE(store->set_state(client.id(), RunState::stopping));
+    RunResult before;
+    before.id = client.id();
+    before.folder = run_record_folder(before.id);
+    before.state = RunState::stopping;
+    before.ordered = RunState::lost;
+    const auto result
+        = go_on_after(before, all, [&](const RunRequest&) { return made({.state = RunState::ok}); }, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_EQ(processes_of(before.id), 0);
+    const auto stored = store->show(before.id);
+    ASSERT_TRUE(stored) << stored.error().line();
+    EXPECT_EQ(stored->summary.state, RunState::lost) << said();
 }
 
 // Ranks that wait for peers which are gone would be in the way.

@@ -234,5 +234,20 @@ TEST_F(TuiHistory, FitsAStackToMarkedRunsAndSavesIt)
     EXPECT_TRUE(std::filesystem::exists(folder_ / "config/fourfold/presets/stacks/mine.json"));
 }
 
+TEST_F(TuiHistory, MarksAreReadOut)
+{
+    store_curves(history());
+    TerminalProgram::Options dumb = options(24, 200);
+    dumb.environment["TERM"] = "dumb";
+    TerminalProgram program(fixed(), dumb);
+    ASSERT_TRUE(program.shows("At "));
+    program.type("5\n");
+    ASSERT_TRUE(program.shows("enter tells all of it")) << program.bytes();
+    EXPECT_THAT(program.bytes(), Not(HasSubstr(", marked")));
+    program.type("space\nq\n");
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_THAT(program.bytes(), testing::ContainsRegex("Row 1: [^\r\n]*, marked"));
+}
+
 } // namespace
 } // namespace fourfold::test

@@ -80,5 +80,14 @@ TEST_F(TuiLinear, WorksThroughPipesAsWellAndEndsWithItsInput)
     EXPECT_THAT(*text, HasSubstr("this one was left out"));
 }
 
+TEST_F(TuiLinear, MemoryOverTheStepIsReadOff)
+{
+    const std::string text = said(fixed(), "tab\ntab\nm\nl\nl\nq\n");
+    EXPECT_THAT(text, HasSubstr("At the picture Memory"));
+    EXPECT_THAT(text, HasSubstr("P0 over the step: peak "));
+    EXPECT_THAT(text, HasSubstr("GiB allocated; h l read off"));
+    EXPECT_THAT(text, HasSubstr(", weights ")) << "at the cursor";
+}
+
 } // namespace
 } // namespace fourfold::test

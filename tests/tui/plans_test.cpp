@@ -74,6 +74,52 @@ TEST_F(TuiPlans, AnotherFileIsOpenedBesideAndAllComeBack)
     ASSERT_TRUE(again.shows("The plan p.plan.json has changes")) << again.grid().text();
     again.type("d");
     EXPECT_EQ(again.wait(), 0);
+    // What was given up does not come back.
+    TerminalProgram third({FOURFOLD_FIXED_PLANNER}, options());
+    ASSERT_TRUE(third.shows("1/2 p.plan.json")) << third.grid().text();
+    ASSERT_TRUE(third.shows("2 \u00d7 1 \u00d7 2 \u00d7 4 = 16")) << third.grid().text();
+    third.type("q");
+    EXPECT_EQ(third.wait(), 0);
+}
+
+// It is a plan, wherever its tab is.
+TEST_F(TuiPlans, TheReferenceStaysWhenAnotherPlanIsOnShow)
+{
+    TerminalProgram program(fixed(), options(40, 120));
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("\x14"); // Ctrl+T
+    ASSERT_TRUE(program.shows("2/2 *Sixteen, copy")) << program.grid().text();
+    program.type("3");
+    ASSERT_TRUE(program.shows("Others against this plan")) << program.grid().text();
+    program.type("f");
+    ASSERT_TRUE(program.shows("Compare with")) << program.grid().text();
+    program.type("\r");
+    ASSERT_TRUE(program.hides("Compare with"));
+    program.type("{");
+    ASSERT_TRUE(program.shows("Others against 2 Sixteen, copy")) << program.grid().text();
+    program.type("}");
+    ASSERT_TRUE(program.shows("Others against this plan")) << program.grid().text();
+    program.type("qd");
+    EXPECT_EQ(program.wait(), 0);
+}
+
+TEST_F(TuiPlans, AnUntitledPlanThatIsDroppedIsGone)
+{
+    {
+        TerminalProgram program(fixed(), options());
+        ASSERT_TRUE(program.shows("Fits."));
+        program.type("\x14");
+        ASSERT_TRUE(program.shows("2/2 *Sixteen, copy")) << program.grid().text();
+        program.type("q");
+        ASSERT_TRUE(program.shows("Unsaved changes"));
+        program.type("d");
+        EXPECT_EQ(program.wait(), 0);
+    }
+    TerminalProgram again({FOURFOLD_FIXED_PLANNER}, options());
+    ASSERT_TRUE(again.shows("p.plan.json")) << again.grid().text();
+    EXPECT_EQ(again.grid().text().find("1/2"), std::string::npos) << again.grid().text();
+    again.type("q");
+    EXPECT_EQ(again.wait(), 0);
 }
 
 TEST_F(TuiPlans, ScalingScreensAreAsTheyWere)

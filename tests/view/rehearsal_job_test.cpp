@@ -99,6 +99,11 @@ TEST_F(RehearsalJob, StopsAtOnceAndSaysThatNothingIsProven)
     view::RehearsalJob job([this] { wake(); });
     job.start(plan_, trainer("echo '{\"rehearsed\": 1, \"of\": 16, \"reserved_gib\": 3}'\nexec sleep 60\n"));
     ASSERT_TRUE(until(job, [&] { return job.share() > 0; }));
+    ResolvedPlan other = plan_;
+    other.training.micro_batch = 2;
+    EXPECT_TRUE(job.is_of(plan_));
+    EXPECT_FALSE(job.is_of(other)) << "what it says is no answer to that";
+    EXPECT_THAT(job.plan(), HasSubstr("TP 2"));
     job.cancel();
     EXPECT_FALSE(job.is_running());
     ASSERT_TRUE(job.outcome());

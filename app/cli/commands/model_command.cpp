@@ -38,7 +38,8 @@ bool belongs_to_others(const std::string& id)
     const std::vector<std::filesystem::path> folders = preset_folders();
     return std::any_of(folders.begin(), folders.end(), [&](const std::filesystem::path& folder) {
         std::error_code error;
-        return folder != own && std::filesystem::exists(folder / "models" / (id + ".json"), error);
+        return !std::filesystem::equivalent(folder, own, error)
+            && std::filesystem::exists(folder / "models" / (id + ".json"), error);
     });
 }
 

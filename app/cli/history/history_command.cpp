@@ -166,7 +166,8 @@ void add_history(Cli& cli)
                            ->check(a_name())
                            ->type_name("FILE");
         for (CLI::Option* const board : options->dashboards.add_to(*out))
-            board->excludes(output)->excludes(out->get_option("--format")); // they are files of their own kinds
+            for (CLI::Option* const other : {output, out->get_option("--format"), out->get_option("--json")})
+                board->excludes(other); // they are files of their own kinds
     }
     {
         const auto options = std::make_shared<HistoryOptions>();

@@ -4,6 +4,7 @@
 #include "app/view/history/history_access.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::view {
 
@@ -21,11 +22,13 @@ bool CurveRuns::choose(const std::vector<RunSummary>& runs)
     if (std::ranges::equal(wanted, wanted_, is_same))
         return false;
     wanted_ = wanted;
+    ++choice_;
     read_.clear();
     std::vector<std::string> ids;
     for (const RunSummary& run : wanted_)
         ids.push_back(run.id);
     curves_.keep(ids);
+    std::erase_if(missed_, [&ids](const auto& run) { return std::ranges::find(ids, run.first) == ids.end(); });
     return true;
 }
 
@@ -39,19 +42,36 @@ void CurveRuns::read()
     });
     if (next == wanted_.end())
         return;
-    reader_.start([this, id = next->id, file = history_](const std::stop_token&) -> Background::Done {
+    reading_ = next->id;
+    reader_.start([this, id = next->id, choice = choice_, file = history_](const std::stop_token&) -> Background::Done {
         const Expected<RunDetail> stored = stored_run(file, id);
         auto run = std::make_shared<Expected<CurveRun>>(
             stored ? Expected<CurveRun>(curve_run(*stored)) : Expected<CurveRun>(stored.error()));
-        return [this, id, run] {
-            read_.insert(id);
-            const bool is_wanted = std::ranges::any_of(wanted_, [&id](const RunSummary& one) { return one.id == id; });
-            if (!*run)
+        return [this, id, choice, run] {
+            reading_.clear();
+            if (choice == choice_) // a later choice knows of more steps, or wants none of it
+                read_.insert(id);
+            const std::vector<Json> missed = std::exchange(missed_[id], {});
+            missed_.erase(id);
+            if (std::ranges::none_of(wanted_, [&id](const RunSummary& one) { return one.id == id; }))
+                return;
+            if (!*run) {
                 problem_ = run->error().line();
-            else if (is_wanted)
-                curves_.add(*std::move(*run));
+                return;
+            }
+            curves_.add(*std::move(*run));
+            for (const Json& event : missed)
+                curves_.append(id, event);
         };
     });
+}
+
+bool CurveRuns::append(const std::string& run, const Json& event)
+{
+    const bool is_wanted = std::ranges::any_of(wanted_, [&run](const RunSummary& one) { return one.id == run; });
+    if (is_wanted && (run == reading_ || (!curves_.steps_of(run) && !read_.contains(run))))
+        missed_[run].push_back(event);
+    return curves_.append(run, event);
 }
 
 bool CurveRuns::deliver(std::string& problem)

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ public:
     // read.
     bool deliver(std::string& problem);
     // Of a run that goes on; whether it was news.
-    bool append(const std::string& run, const Json& event) { return curves_.append(run, event); }
+    bool append(const std::string& run, const Json& event);
 
     [[nodiscard]] RunCurves& curves() { return curves_; }
     [[nodiscard]] const RunCurves& curves() const { return curves_; }
@@ -38,7 +39,10 @@ private:
     std::filesystem::path history_;
     RunCurves curves_;
     std::vector<RunSummary> wanted_;
+    int choice_ = 0; // counts choose()
     std::set<std::string> read_; // since choose(), whatever came of it
+    std::string reading_; // the run that is being read
+    std::map<std::string, std::vector<Json>> missed_; // events of wanted runs that what is read may not have
     std::string problem_; // of the run that was read last
     Background reader_;
 };

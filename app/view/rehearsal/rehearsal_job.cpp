@@ -60,6 +60,7 @@ void RehearsalJob::start(const ResolvedPlan& plan, const std::filesystem::path& 
     progress_ = {};
     outcome_.reset();
     plan_ = (plan.name.empty() ? plan.model.name : plan.name) + ": " + layout_line(plan.layout);
+    hash_ = plan_hash(plan);
     mailbox_ = std::make_shared<Mailbox>();
     work_.start([this, plan, trainer, name = plan_, mailbox = mailbox_, wake = wake_](
                     const std::stop_token& stop) -> Background::Done {

@@ -38,6 +38,9 @@ public:
     // Ends it; the outcome says that nothing is proven.
     void cancel();
     [[nodiscard]] bool is_running() const { return work_.is_running(); }
+    // Of the last one that was started.
+    [[nodiscard]] const std::string& plan() const { return plan_; } // name and layout
+    [[nodiscard]] bool is_of(const ResolvedPlan& plan) const { return hash_ == plan_hash(plan); }
     // Takes what came since: whether something did.
     bool deliver();
 
@@ -56,7 +59,7 @@ private:
     std::shared_ptr<Mailbox> mailbox_;
     RehearsalProgress progress_;
     std::optional<RehearsalOutcome> outcome_;
-    std::string plan_; // of the one that is under way
+    std::string plan_, hash_; // of the one that was started last
     Background work_; // last: its thread ends before what it uses
 };
 

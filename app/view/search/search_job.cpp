@@ -29,6 +29,7 @@ Expected<SearchRequest> search_request(const ResolvedPlan& plan, std::vector<int
     request.top = kPlaced;
     request.budget.tokens = chinchilla_tokens(plan.model);
     request.budget.price_per_gpu_hour = 1; // `cost` counts GPU-hours
+    FOURFOLD_CHECK(check_known(request));
     return request;
 }
 

@@ -251,7 +251,7 @@ private:
 bool wait_for_keeper(const FileDescriptor& answer, int client)
 {
     for (;;) {
-        pollfd waiting[] = {{answer.get(), POLLIN, 0}, {client, 0, 0}};
+        pollfd waiting[] = {{answer.get(), POLLIN, 0}, {client, POLLRDHUP, 0}}; // sshd gives a socket
         if (poll(waiting, 2, -1) < 0 && errno != EINTR)
             return true;
         if (waiting[0].revents != 0)

@@ -218,19 +218,23 @@ Expected<void> put(const fs::path& from, const fs::path& to)
     return {};
 }
 
-// config.json last: until it is there, the folder is no model.
-Expected<void> move_files(const fs::path& from, const fs::path& to, const std::vector<std::string>& names)
+} // namespace
+
+Expected<void> move_files(const fs::path& from, const fs::path& to, std::vector<std::string> names)
 {
     constexpr const char* kConfig = "config.json";
-    for (const std::string& name : names)
-        if (name != kConfig)
-            FOURFOLD_CHECK(put(from / name, to / name));
-    FOURFOLD_CHECK(put(from / kConfig, to / kConfig));
-    std::error_code error;
-    fs::remove(from, error);
+    std::ranges::stable_partition(names, [](const std::string& name) { return name != kConfig; });
+    std::error_code ignored;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (const auto placed = put(from / names[i], to / names[i]); !placed) {
+            for (std::size_t moved = 0; moved < i; ++moved)
+                fs::remove(to / names[moved], ignored);
+            return placed.error();
+        }
+    }
+    fs::remove(from, ignored);
     return {};
 }
-} // namespace
 
 Expected<Exported> export_model(const ExportRequest& request)
 {

@@ -31,4 +31,9 @@ struct Exported {
 // model than its config.json says, weights that are not finite, a tokenizer with more tokens than the model.
 Expected<Exported> export_model(const ExportRequest& request);
 
+// Files from one folder into an empty one; config.json last: until it is there, that is no model. Where one cannot be
+// moved, none of them is left there. `from` goes when it is empty.
+Expected<void> move_files(
+    const std::filesystem::path& from, const std::filesystem::path& to, std::vector<std::string> names);
+
 } // namespace fourfold::trainer

@@ -14,10 +14,12 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace fourfold::trainer {
@@ -124,10 +126,21 @@ Expected<FileDescriptor> hold_folder(const fs::path& folder, const SaverName& na
     std::error_code ignored;
     fs::create_directories(folder, ignored);
     const fs::path file = folder / kLockFile;
-    FileDescriptor held(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+    constexpr int kHow = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    FileDescriptor held(::open(file.c_str(), O_RDWR | O_CREAT | kHow, 0644));
+    if (held.valid())
+        ::fchmod(held.get(), 0644); // whatever the umask: another user who saves here has to see it held
+    else if (errno == EACCES)
+        held = FileDescriptor(::open(file.c_str(), O_RDONLY | kHow)); // another user's
+    if (!held.valid() && errno == EACCES && fs::exists(fs::symlink_status(file, ignored)))
+        return Problem{ProblemCode::refused,
+            "belongs to another user and cannot be opened, so whether that one's run saves into this folder is not "
+            "known",
+            "remove it if no run saves there, or choose another run.checkpoint.path", file.string()};
     if (!held.valid() || !check_regular(held.get(), file))
         return FileDescriptor();
     const auto begin = std::chrono::steady_clock::now();
+    bool looked = false;
     while (::flock(held.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK)
             return FileDescriptor();
@@ -135,8 +148,14 @@ Expected<FileDescriptor> hold_folder(const fs::path& folder, const SaverName& na
         const auto other = [&](const char* key) {
             return printable(member_or(json ? *json : Json(), key, std::string("(unknown)")), 100);
         };
-        // A file server keeps the locks of a host that died for a while.
+        // A file server keeps the locks of a host that died for a while. And who has just taken the lock has yet to
+        // write its name over that of the run before.
+        const bool is_named = std::exchange(looked, true);
         const bool may_be_dead = other("host") != name.host;
+        if (!is_named) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            continue;
+        }
         if (may_be_dead && std::chrono::steady_clock::now() - begin < patience) {
             std::this_thread::sleep_for(std::chrono::milliseconds(500));
             continue;

@@ -52,7 +52,9 @@ public:
     {
         const at::Tensor x = inputs[0].contiguous(), &weight = inputs[1];
         const int64_t width = x.size(-1), rows = x.numel() / width;
-        const at::Tensor y = at::empty_like(x), scale = at::empty({rows}, x.options());
+        // A GPU's kernel keeps it in fp32, whatever the type is.
+        const auto kept_type = x.is_meta() && x.scalar_type() != at::kDouble ? at::kFloat : x.scalar_type();
+        const at::Tensor y = at::empty_like(x), scale = at::empty({rows}, x.options().dtype(kept_type));
         by_type(x, 2, [&](auto* t) {
             rms_norm_rows(data(x, t), data(weight, t), rows, width, eps_, data(y, t), data(scale, t));
         });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shapes of the operators that LibTorch knows on device `meta` from Python only. What a kernel allocates for itself
-// besides its results is not among them.
+// Shapes of the operators that LibTorch knows on device `meta` from Python only, and what their kernels allocate for
+// themselves where it is much.
+#include "runner/trainer/rehearsal/rehearsed_device.h"
+
 #include <ATen/ExpandUtils.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -20,9 +22,34 @@ at::Tensor index_select(const at::Tensor& self, int64_t dimension, const at::Ten
     return at::empty(shape, self.options());
 }
 
-at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor&, c10::SymInt rows, c10::SymInt, bool)
+// Many tokens are sorted on a GPU, and each one's rows are added up in fp32 by tens: what that takes is freed when it
+// returns. aten/src/ATen/native/cuda/Embedding.cu and EmbeddingBackwardKernel.cu of LibTorch 2.11, in their order; what
+// CUB takes to sort is known of 4096 tokens (H200), there 17,919 bytes beyond a copy of keys and values.
+at::Tensor embedding_dense_backward(
+    const at::Tensor& gradient, const at::Tensor& indices, c10::SymInt rows, c10::SymInt, bool)
 {
-    return at::empty({rows.expect_int(), gradient.size(-1)}, gradient.options());
+    constexpr int64_t kUnsorted = 3072, kAtOnce = 10, kSort = 17919, kScan = 1279;
+    const int64_t count = indices.numel(), vocab = rows.expect_int(), width = gradient.size(-1);
+    if (count <= kUnsorted || rehearsed_gpu().is_cpu())
+        return at::empty({vocab, width}, gradient.options());
+    const auto numbers = [&](int64_t n) { return at::empty({n}, indices.options()); };
+    const auto scratch = [&](int64_t bytes) { return at::empty({bytes}, indices.options().dtype(at::kByte)); };
+    const at::Tensor sorted = numbers(count), places = numbers(count);
+    {
+        const at::Tensor range = numbers(count), sort = scratch(2 * count * indices.element_size() + kSort);
+    }
+    at::Tensor slope = at::empty({vocab, width}, gradient.options());
+    const int64_t segments = std::min(count, vocab), parts = count / kAtOnce + segments;
+    const at::Tensor begins = numbers(segments), found = numbers(1);
+    {
+        const at::Tensor copies = numbers(count), scan = scratch(kScan);
+    }
+    const at::Tensor parts_of = numbers(segments), first_part = numbers(segments);
+    (void)scratch(kScan);
+    const at::Tensor found_parts = numbers(1), part_begins = numbers(parts);
+    const auto wide = gradient.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    const at::Tensor sums = at::empty({parts, width}, gradient.options().dtype(wide));
+    return slope;
 }
 
 // Mean and reciprocal deviation of each row are kept in fp32, as on a GPU.
@@ -49,18 +76,25 @@ void fused_adam(at::TensorList, at::TensorList, at::TensorList, at::TensorList, 
 {
 }
 
+// On device `meta` a tensor that grows gets no memory.
+at::Tensor& grown(at::Tensor& out, at::IntArrayRef sizes)
+{
+    if (const at::Tensor whole = at::empty(sizes, out.options()); whole.storage().nbytes() > out.storage().nbytes())
+        out.unsafeGetTensorImpl()->set_storage_keep_dtype(whole.storage());
+    out.resize_(sizes);
+    return out;
+}
+
 // Of what has the shape of its operand.
 at::Tensor& like_operand(const at::Tensor& self, at::Tensor& out)
 {
-    out.resize_(self.sizes());
-    return out;
+    return grown(out, self.sizes());
 }
 
 // Of what has the shape of both operands broadcast.
 at::Tensor& of_both(const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
 {
-    out.resize_(at::infer_size(self.sizes(), other.sizes()));
-    return out;
+    return grown(out, at::infer_size(self.sizes(), other.sizes()));
 }
 
 at::Tensor where(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other)
@@ -71,8 +105,7 @@ at::Tensor where(const at::Tensor& condition, const at::Tensor& self, const at::
 
 at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other, at::Tensor& out)
 {
-    out.resize_(at::infer_size(condition.sizes(), at::infer_size(self.sizes(), other.sizes())));
-    return out;
+    return grown(out, at::infer_size(condition.sizes(), at::infer_size(self.sizes(), other.sizes())));
 }
 
 // [b, heads, s, head_dim]; the kernel keeps the log-sums in fp32.
@@ -81,20 +114,42 @@ flash_attention(
     const at::Tensor& query, const at::Tensor& key, const at::Tensor&, double, bool, bool, std::optional<double>)
 {
     const auto state = query.options().dtype(at::kUInt64);
-    // As the kernel lays it out: positions before heads.
+    // As the kernel lays it out: positions before heads, a GPU's in the order of the query's memory.
+    const at::Tensor rows = query.transpose(1, 2);
     const at::Tensor output
-        = at::empty({query.size(0), query.size(2), query.size(1), query.size(3)}, query.options()).transpose(1, 2);
+        = (rehearsed_gpu().is_cpu() ? at::empty(rows.sizes(), rows.options()) : at::empty_like(rows)).transpose(1, 2);
     return {output, at::empty({query.size(0), query.size(1), query.size(2)}, query.options().dtype(at::kFloat)),
         at::Tensor(), at::Tensor(), query.size(2), key.size(2), at::empty({2}, state), at::empty({}, state),
         at::empty({0}, query.options())};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at::Tensor&, const at::Tensor& query,
-    const at::Tensor& key, const at::Tensor& value, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-    const at::Tensor&, c10::SymInt, c10::SymInt, double, bool, const at::Tensor&, const at::Tensor&,
-    std::optional<double>)
+// What the kernel takes besides its results is freed when it returns: mha_bwd() of LibTorch's
+// aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, in its order.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at::Tensor& gradient,
+    const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& output,
+    const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymInt, c10::SymInt, double, bool, const at::Tensor&,
+    const at::Tensor&, std::optional<double>)
 {
-    return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
+    const RehearsedGpu& gpu = rehearsed_gpu();
+    if (gpu.is_cpu())
+        return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
+    const auto rounded = [](int64_t n, int64_t step) { return (n + step - 1) / step * step; };
+    const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
+    const int64_t rows = rounded(length, 128), columns = rounded(width, width <= 128 ? 32 : 64);
+    const at::Tensor slope_rows = gradient.transpose(1, 2).contiguous(),
+                     output_rows = output.transpose(1, 2).contiguous();
+    const auto like = [](const at::Tensor& x) { return at::empty_like(x.transpose(1, 2)).transpose(1, 2); };
+    at::Tensor query_slope = like(query), key_slope = like(key), value_slope = like(value);
+    const auto wide = query.options().dtype(at::kFloat);
+    const at::Tensor row_sums = at::empty({batch, heads, rows}, wide);
+    const int64_t parts = gpu.deterministic ? (gpu.multiprocessors + batch * heads - 1) / (batch * heads) : 1;
+    const at::Tensor query_sums = at::empty({std::max<int64_t>(parts, 1), batch, rows, heads, columns}, wide);
+    at::Tensor each_key, each_value; // of every head of the queries
+    if (key.size(1) != heads) {
+        each_key = at::empty({batch, key.size(2), heads, width}, query.options());
+        each_value = at::empty_like(each_key);
+    }
+    return {std::move(query_slope), std::move(key_slope), std::move(value_slope)};
 }
 
 } // namespace

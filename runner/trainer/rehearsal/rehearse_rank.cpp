@@ -32,6 +32,14 @@ WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
     return totals;
 }
 
+// at::cuda::getChosenWorkspaceSize() of LibTorch 2.11: one size for compute capability 9.0, one for all others. An H200
+// showed both workspaces of 32 MiB (tests/bench/README.md).
+uint64_t product_workspace(const Gpu& gpu)
+{
+    constexpr uint64_t kKiB = 1024;
+    return gpu.is_cpu() ? 0 : gpu.generation == "hopper" ? 8 * 4096 * kKiB : (2 * 4096 + 8 * 16) * kKiB;
+}
+
 // Empty: equal passes were folded that are not equal.
 Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int rank, const RankSettings& settings)
 {
@@ -39,7 +47,8 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     const RehearsalPrices prices(plan);
     Ledger ledger(settings.capacity);
     ledger.program.rank = rank;
-    const RehearsedDevice device(ledger, prices);
+    const RehearsedDevice device(ledger, prices,
+        {product_workspace(plan.cluster.gpu), plan.cluster.gpu.multiprocessors, plan.run.deterministic});
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
     const Mesh mesh = make_mesh(plan.layout, rank, plan.model, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {

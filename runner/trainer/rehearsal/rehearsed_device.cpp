@@ -4,12 +4,16 @@
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/record_function.h>
 #include <c10/core/Allocator.h>
+#include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fourfold::trainer {
@@ -18,6 +22,20 @@ namespace {
 // LibTorch's allocators and callbacks are of the process.
 Ledger* ledger = nullptr;
 const RehearsalPrices* prices = nullptr;
+RehearsedGpu gpu;
+
+// cuBLAS has a handle in each thread that calls it, and each handle a workspace, which LibTorch takes from the
+// allocator with the first product and keeps. The trainer's thread and autograd's call it.
+struct Workspaces {
+    bool trainer = false, autograd = false; // taken
+};
+Workspaces workspaces;
+
+// Autograd adds a second gradient to the first in its place where nobody else has that, but not on device `meta`
+// (can_accumulate_inplace() in torch/csrc/autograd/input_buffer.cpp): the sum gets the memory of the first.
+uint64_t given_to_sum = 0; // what the next allocation gets
+std::map<uint64_t, int> more_owners; // of memory that was given
+std::map<int, int> nodes_at_work; // by graph task: none, and autograd itself is at work
 
 class LedgerAllocator final : public c10::Allocator {
 public:
@@ -26,6 +44,11 @@ public:
         const c10::Device device(c10::DeviceType::Meta);
         if (!ledger || bytes == 0)
             return {nullptr, nullptr, &ignore, device};
+        if (const uint64_t given = std::exchange(given_to_sum, 0); given != 0) {
+            ++more_owners[given];
+            auto* const again = reinterpret_cast<void*>(given);
+            return {again, again, &release, device};
+        }
         // An address of the model: it tells tensors apart and is never read.
         auto* const address = reinterpret_cast<void*>(ledger->allocate(bytes));
         return {address, address, &release, device};
@@ -37,10 +60,27 @@ private:
     static void ignore(void*) { }
     static void release(void* address)
     {
-        if (ledger)
-            ledger->free(reinterpret_cast<uint64_t>(address));
+        const auto at = reinterpret_cast<uint64_t>(address);
+        if (const auto more = more_owners.find(at); more != more_owners.end()) {
+            if (--more->second == 0)
+                more_owners.erase(more);
+        } else if (ledger) {
+            ledger->free(at);
+        }
     }
 };
+
+bool adds_in_place(const at::RecordFunction& function)
+{
+    const int task = torch::autograd::get_current_graph_task_id();
+    if (task < 0 || at::GradMode::is_enabled() || function.name() != std::string_view("aten::add")
+        || nodes_at_work.contains(task))
+        return false;
+    const at::Tensor &sum = function.inputs()[0].toTensor(), &other = function.inputs()[1].toTensor();
+    constexpr std::size_t kOwners = 2; // the buffer and this call's list of inputs
+    return sum.is_meta() && sum.is_non_overlapping_and_dense() && sum.use_count() == kOwners
+        && sum.storage().use_count() == 1 && sum.sizes() == other.sizes() && sum.scalar_type() == other.scalar_type();
+}
 
 // Operators that launch no kernel themselves: views, what only makes memory, and what is put together of others.
 constexpr std::array<std::string_view, 44> kNoKernel{"aten::_reshape_alias", "aten::_unsafe_view", "aten::alias",
@@ -57,7 +97,7 @@ struct Call final : at::ObserverContext {
     double bytes = 0; // of its inputs
     std::vector<std::pair<uint64_t, uint64_t>> reads; // while operations are under way
     int64_t kernels_before = 0; // of the rank
-    bool on_device = false, on_host = false;
+    bool on_device = false, on_host = false, is_product = false;
 };
 int64_t kernels = 0; // counted so far, by the calls that have ended
 
@@ -104,6 +144,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
         call->work = attention(inputs, 0, 4, Phase::forward);
     else if (name == "aten::_scaled_dot_product_flash_attention_backward")
         call->work = attention(inputs, 1, 11, Phase::backward);
+    call->is_product = call->work.flops > 0 && !name.starts_with("aten::_scaled_dot");
     const bool checks = ledger->has_under_way();
     for (const c10::IValue& input : inputs)
         each_tensor(input, [&](const at::Tensor& tensor) {
@@ -115,6 +156,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
                 call->reads.push_back(range);
         });
     call->kernels_before = kernels;
+    if (adds_in_place(function))
+        given_to_sum = reinterpret_cast<uint64_t>(inputs[0].toTensor().storage().data_ptr().get());
     return call;
 }
 
@@ -130,16 +173,26 @@ void check_use(const Call& call, const at::RecordFunction& function)
         });
 }
 
+void take_workspace()
+{
+    const bool in_autograd = torch::autograd::get_current_graph_task_id() >= 0;
+    if (!std::exchange(in_autograd ? workspaces.autograd : workspaces.trainer, true))
+        ledger->allocate_for_good(gpu.product_workspace);
+}
+
 void end(const at::RecordFunction& function, at::ObserverContext* context)
 {
     auto& call = static_cast<Call&>(*context);
     const std::string_view name = function.name();
+    if (call.is_product && !gpu.is_cpu())
+        take_workspace();
     for (const c10::IValue& output : function.outputs())
         each_tensor(output, [&](const at::Tensor& tensor) {
             call.on_device |= tensor.is_meta();
             call.bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
         });
-    const bool by_others = kernels != call.kernels_before;
+    // Attention copies first what does not lie as it needs it.
+    const bool by_others = kernels != call.kernels_before && call.work.flops == 0;
     if (!call.on_device || by_others || std::ranges::find(kNoKernel, name) != kNoKernel.end())
         return;
     ++kernels;
@@ -154,7 +207,25 @@ void end(const at::RecordFunction& function, at::ObserverContext* context)
     call.work.launches = 1;
     ledger->compute(call.work);
 }
+
+// Of a node of autograd's graph.
+std::unique_ptr<at::ObserverContext> begin_node(const at::RecordFunction&)
+{
+    ++nodes_at_work[torch::autograd::get_current_graph_task_id()];
+    return nullptr;
+}
+void end_node(const at::RecordFunction&, at::ObserverContext*)
+{
+    const auto at = nodes_at_work.find(torch::autograd::get_current_graph_task_id());
+    if (--at->second == 0)
+        nodes_at_work.erase(at);
+}
 } // namespace
+
+const RehearsedGpu& rehearsed_gpu()
+{
+    return gpu;
+}
 
 std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor)
 {
@@ -166,24 +237,32 @@ std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor)
     return {begin, begin + tensor.nbytes()};
 }
 
-RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_prices)
-    : handle_(at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
-                                        .needsInputs(true)
-                                        .needsOutputs(true)
-                                        .scopes({at::RecordScope::FUNCTION})))
+RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_prices, const RehearsedGpu& own_gpu)
+    : calls_(at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
+                                       .needsInputs(true)
+                                       .needsOutputs(true)
+                                       .scopes({at::RecordScope::FUNCTION})))
+    , nodes_(at::addGlobalCallback(
+          at::RecordFunctionCallback(begin_node, end_node).scopes({at::RecordScope::BACKWARD_FUNCTION})))
 {
     static LedgerAllocator allocator;
     c10::SetAllocator(c10::DeviceType::Meta, &allocator, /*priority=*/1);
     ledger = &own_ledger;
     prices = &own_prices;
+    gpu = own_gpu;
     kernels = 0;
+    workspaces = {};
+    more_owners.clear();
+    nodes_at_work.clear();
 }
 
 RehearsedDevice::~RehearsedDevice()
 {
-    at::removeCallback(handle_);
+    at::removeCallback(calls_);
+    at::removeCallback(nodes_);
     ledger = nullptr;
     prices = nullptr;
+    gpu = {};
 }
 
 void lasting(LastingKey key, std::function<void()> change)

@@ -55,6 +55,14 @@ TEST(Paths, FollowTheXdgVariables)
     EXPECT_EQ(cache_folder(), "/x/cache/fourfold");
 }
 
+// It would be another folder wherever the program is started.
+TEST(Paths, ARelativeHomeIsNone)
+{
+    const Environment environment(Variables{{"HOME", "somewhere"}, {"XDG_DATA_HOME", std::nullopt}});
+    EXPECT_TRUE(home_folder().is_absolute());
+    EXPECT_TRUE(data_folder().is_absolute());
+}
+
 TEST(Paths, DefaultsLieInTheHomeFolder)
 {
     const Environment environment(Variables{{"HOME", "/home/somebody"}, {"XDG_DATA_HOME", std::nullopt},

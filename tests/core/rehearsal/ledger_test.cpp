@@ -150,6 +150,28 @@ TEST(Ledger, WhatOtherPassesLeftCannotBePlayed)
     EXPECT_TRUE(chunk.ledger.lost_track());
 }
 
+// What the first pass takes for all is on no tape: the second is like it, and plays it.
+TEST(Ledger, MemoryForGoodIsOnNoTape)
+{
+    Chunk chunk;
+    const auto taken = [&](int micro_batch) {
+        chunk.ledger.begin_pass(forward(micro_batch));
+        chunk.ledger.record();
+        if (micro_batch == 0)
+            chunk.ledger.allocate_for_good(2048);
+        chunk.run_forward(micro_batch);
+        Tape tape = chunk.ledger.recorded(chunk.given.back());
+        chunk.ledger.end_pass();
+        return tape;
+    };
+    const Tape first = taken(0);
+    const uint64_t before = chunk.ledger.memory().allocated();
+    EXPECT_TRUE(taken(1).same(first));
+    const uint64_t one = chunk.ledger.memory().allocated() - before;
+    EXPECT_EQ(before, one + 2048);
+    EXPECT_FALSE(chunk.ledger.lost_track());
+}
+
 TEST(Ledger, MemoryRunsOutInANamedPass)
 {
     Ledger ledger(uint64_t(30) << 20);

@@ -94,6 +94,24 @@ TEST(Search, JudgesEachPartOfACondition)
     EXPECT_THAT(texts, testing::ElementsAre("tp <= 4", "memory_gib < 60", "dp > 1", "pp == 1 or cp == 1"));
 }
 
+TEST(Search, RefusesFiguresThatAreNotKnown)
+{
+    SearchRequest request = small_request();
+    EXPECT_TRUE(check_known(request));
+    request.objective = objective("cost");
+    EXPECT_TRUE(check_known(request)); // it has a price
+    request.budget.price_per_gpu_hour = TrainingBudget::kUnknown;
+    EXPECT_THAT(check_known(request).error().line(),
+        testing::StartsWith("objective: \"cost\" is not known without the price of a GPU hour"));
+    request.objective = objective("tps_per_gpu");
+    request.require(constraint("tp > 1 and goodput > 0.9"));
+    request.budget.failures_per_gpu_hour = 2e-5; // without the storage
+    EXPECT_THAT(check_known(request, "--").error().line(),
+        testing::StartsWith("--constraint: \"goodput\" is not known without a failure rate"));
+    request.budget.storage_gb_s = 10;
+    EXPECT_TRUE(check_known(request));
+}
+
 TEST(Search, CountsEveryLayoutOnce)
 {
     SearchRequest request = small_request();

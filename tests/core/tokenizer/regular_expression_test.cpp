@@ -73,6 +73,11 @@ TEST(RegularExpression, IntervalsAreNeverPossessive)
     EXPECT_THAT(found("a{1,3}?", "aa"), ElementsAre("a", "a"));
     EXPECT_THAT(found("a++b", "aab"), ElementsAre("aab"));
     EXPECT_THAT(found("a{x}", "a{x}"), ElementsAre("a{x}"));
+    // A comment is nothing: not a set, not a group, not what a quantifier repeats.
+    EXPECT_THAT(found(R"(a(?#[x (b\) c\) &&)b)", "ab axb"), ElementsAre("ab"));
+    EXPECT_THAT(found("(?:ab(?#c))+(?#d){2}", "ababab"), ElementsAre("ababab"));
+    EXPECT_THAT(found("a+(?#greedy)+b", "aaab"), ElementsAre("aaab"));
+    EXPECT_THAT(found("a+(?#not possessive)+ab", "aaab"), ElementsAre("aaab"));
 }
 
 // U+3001 is a comma of several scripts, among them Han by its extensions.
@@ -94,6 +99,7 @@ TEST(RegularExpression, WhatCannotBeSaidIsRefused)
     EXPECT_THAT(refused("(?s)."), HasSubstr("the option s"));
     EXPECT_THAT(refused(R"(\C-a)"), HasSubstr("a control or meta character"));
     EXPECT_THAT(refused(R"(\u12)"), HasSubstr("four hexadecimal digits"));
+    EXPECT_THAT(refused("a(?#b"), HasSubstr("missing ) after (?# comment"));
     EXPECT_THAT(refused("(["), HasSubstr("missing terminating ]"));
     for (const char* const cut :
         {"\\", "[", "[^", "[]", "(", "(?", "{", "{1", "{1,", "a{1,", "\\p{", "\\p", "\\x{", "[[:", "[\\", ")"})

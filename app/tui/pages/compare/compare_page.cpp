@@ -34,8 +34,8 @@ ComparePage::ComparePage(Desk& desk)
 
 void ComparePage::add(Entry entry)
 {
-    const bool is_here = std::any_of(entries_.begin(), entries_.end(),
-        [&](const Entry& other) { return other.name == entry.name && other.kind == entry.kind; });
+    const bool is_here
+        = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) { return other.is(entry); });
     if (is_here)
         return;
     desk_.tell("Added " + entry.name);
@@ -66,14 +66,22 @@ std::vector<ComparePage::Entry> ComparePage::all() const
 {
     std::vector<Entry> all;
     if (desk_.plan().prediction())
-        all.push_back({"this plan", "plan", desk_.plan().prediction(), {}});
+        all.push_back({"this plan", "plan", desk_.plan().prediction(), {}, {}, {}, {}, &desk_.plan()});
     for (int i = 0; i < desk_.plans().count(); ++i) {
         const view::PlanEditor& plan = desk_.plans().at(i);
         if (i != desk_.plans().current_index() && plan.prediction())
-            all.push_back({std::to_string(i + 1) + " " + plan.state().title(), "plan", plan.prediction(), {}});
+            all.push_back(
+                {std::to_string(i + 1) + " " + plan.state().title(), "plan", plan.prediction(), {}, {}, {}, {}, &plan});
     }
     all.insert(all.end(), entries_.begin(), entries_.end());
     return all;
+}
+
+std::size_t ComparePage::reference(const std::vector<Entry>& all) const
+{
+    const auto found
+        = std::ranges::find_if(all, [this](const Entry& entry) { return reference_ && entry.is(*reference_); });
+    return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
 }
 
 Table ComparePage::table() const
@@ -144,19 +152,19 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
         canvas.text(place.row + 1, place.column + 1, "No plan that has an answer", kMuted);
         return;
     }
-    reference_ = std::min(reference_, entries.rows.size() - 1);
+    const std::size_t reference = this->reference(all());
     const auto name_of = [&](std::size_t i) { return std::get<std::string>(entries.rows[i].front()); };
     canvas.text_in(place.row, place.column + 1, place.columns - 2,
         entries.rows.size() == 1
             ? "a adds stored runs, other plans, published rows; a search adds layouts with C"
-            : "Others against " + name_of(reference_) + (differences_only_ ? "; differences only" : ""),
+            : "Others against " + name_of(reference) + (differences_only_ ? "; differences only" : ""),
         kMuted);
     if (shown_ == Shown::timelines) {
-        timelines_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 1, place.columns - 2}, timelines(),
-            reference_, look);
+        timelines_.draw(
+            canvas, {place.row + 1, place.column + 1, place.rows - 1, place.columns - 2}, timelines(), reference, look);
         return;
     }
-    const Table side = view::side_by_side(entries, differences_only_, reference_);
+    const Table side = view::side_by_side(entries, differences_only_, reference);
     std::vector<TableView::Column> heads;
     for (const Column& column : side.columns)
         heads.push_back({column.title.empty() ? column.key : column.title, heads.size() > 1, 34});
@@ -167,7 +175,7 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
         return shown(side.rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)],
             side.columns[static_cast<std::size_t>(column)]);
     };
-    content.style = [&](int, int column) { return column == static_cast<int>(reference_) + 2 ? kBold : Style{}; };
+    content.style = [&](int, int column) { return column == static_cast<int>(reference) + 2 ? kBold : Style{}; };
     const int count = static_cast<int>(entries.rows.size());
     const int bars = count > 1 && place.rows > 20 ? std::min(count, 6) + 1 : 0;
     table_view_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 1 - bars, place.columns - 2}, content);
@@ -198,17 +206,17 @@ std::vector<std::string> ComparePage::lines()
     const Table entries = table();
     if (entries.rows.empty())
         return {"No plan that has an answer"};
-    reference_ = std::min(reference_, entries.rows.size() - 1);
+    const std::size_t reference = this->reference(all());
     lines.push_back(entries.rows.size() == 1
             ? "Only this plan; a adds stored runs, other plans, published rows; a search adds layouts with C"
-            : "Others against " + std::get<std::string>(entries.rows[reference_].front())
+            : "Others against " + std::get<std::string>(entries.rows[reference].front())
                 + (differences_only_ ? "; differences only" : ""));
     if (shown_ == Shown::timelines) {
-        const std::string words = timelines_.said(timelines(), reference_);
+        const std::string words = timelines_.said(timelines(), reference);
         lines.push_back(words.empty() ? "Two timelines are needed: a adds another" : words);
         return lines;
     }
-    speak_rows(lines, view::side_by_side(entries, differences_only_, reference_), -1, 200);
+    speak_rows(lines, view::side_by_side(entries, differences_only_, reference), -1, 200);
     return lines;
 }
 
@@ -246,10 +254,8 @@ void ComparePage::ask_to_remove()
 {
     std::vector<Picker::Item> items;
     for (std::size_t i = 0; i < entries_.size(); ++i)
-        items.push_back({entries_[i].name, entries_[i].kind, [this, i] {
-                             entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
-                             reference_ = 0;
-                         }});
+        items.push_back({entries_[i].name, entries_[i].kind,
+            [this, i] { entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i)); }});
     if (items.empty())
         desk_.tell("Nothing was added; Ctrl+W closes an open plan");
     else
@@ -260,8 +266,8 @@ void ComparePage::ask_reference()
 {
     std::vector<Picker::Item> items;
     const std::vector<Entry> compared = all();
-    for (std::size_t i = 0; i < compared.size(); ++i)
-        items.push_back({compared[i].name, compared[i].kind, [this, i] { reference_ = i; }});
+    for (const Entry& entry : compared)
+        items.push_back({entry.name, entry.kind, [this, entry] { reference_ = entry; }});
     if (items.empty())
         desk_.tell("There is nothing to compare with");
     else

@@ -38,6 +38,12 @@ private:
         std::string origin{}; // "run:ID"; what the next start adds again
         std::shared_ptr<const Timeline> trace{}; // of a run's measured step
         std::string table{}; // of a published row
+        const view::PlanEditor* plan = nullptr; // of an open plan
+        // The same wherever it stands: open plans change their order, and each has one on show before it.
+        [[nodiscard]] bool is(const Entry& other) const
+        {
+            return plan == other.plan && (plan || (name == other.name && kind == other.kind));
+        }
     };
     void add(Entry entry);
     void ask_to_add();
@@ -56,7 +62,8 @@ private:
 
     std::vector<Entry> entries_;
     TableView table_view_;
-    std::size_t reference_ = 0; // in all(); 0: the plan on show
+    [[nodiscard]] std::size_t reference(const std::vector<Entry>& all) const; // its place
+    std::optional<Entry> reference_; // empty, or not there any more: the plan on show
     bool differences_only_ = false;
     enum class Shown { table, timelines, sweep, scaling } shown_ = Shown::table;
     SweepGrid sweep_;

@@ -143,10 +143,16 @@ std::vector<std::string> HistoryPage::lines()
     if (shows_curves_)
         return curves_.lines();
     std::vector<std::string> lines{said()};
-    speak_rows(lines, list_.table());
+    const Table table = list_.table();
+    speak_rows(lines, table);
+    for (std::size_t row = 0; row < std::min(table.rows.size(), lines.size() - 1); ++row) {
+        if (marked_.contains(list_.run(row).id) && lines[row + 1].starts_with("Row "))
+            lines[row + 1] += ", marked";
+    }
     if (const RunSummary* run = chosen())
-        lines.push_back("Chosen: " + run->name + ", " + run->id + (run->problem.empty() ? "" : ": " + run->problem)
-            + (run->note.empty() ? "" : "; " + run->note) + "; enter tells all of it");
+        lines.push_back("Chosen: " + run->name + ", " + run->id + (marked_.contains(run->id) ? ", marked" : "")
+            + (run->problem.empty() ? "" : ": " + run->problem) + (run->note.empty() ? "" : "; " + run->note)
+            + "; enter tells all of it");
     return lines;
 }
 

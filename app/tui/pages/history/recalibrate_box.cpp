@@ -10,8 +10,9 @@
 namespace fourfold::tui {
 
 namespace {
+constexpr std::size_t kMostSpoken = 200; // rows: there is no key that goes to further ones
 constexpr const char* kKeys = "Tab constants or runs  s save as a preset  Esc closes";
-}
+} // namespace
 
 RecalibrateBox::RecalibrateBox(Desk& desk, std::shared_ptr<view::Recalibration> work)
     : desk_(desk)
@@ -111,12 +112,13 @@ std::string RecalibrateBox::read_out()
     std::string text = title() + ".\n" + work_->summary() + "\n";
     std::vector<std::string> lines;
     if (work_->has_result())
-        speak_rows(lines, table());
+        speak_rows(lines, table(), -1, kMostSpoken);
     for (const std::string& line : lines)
         text += line + "\n";
     if (work_->is_running())
         return text + "An empty line looks again, esc leaves\n";
-    return text + (work_->has_result() ? "tab: constants or runs; s: save as a preset; esc leaves\n" : "esc leaves\n");
+    return text + (work_->has_result() ? "tab: constants or runs; s: save as a preset; " : "")
+        + (stacks_.size() > 1 ? "t: other stack; " : "") + "esc leaves\n";
 }
 
 void RecalibrateBox::answer(const std::string& line)

@@ -33,7 +33,8 @@ public:
             column = draw_legend(canvas, place.row, column, kind.fill, kind.label, look);
         }
         if (over_time_) {
-            curve_.draw(canvas, {place.row + 1, place.column, place.rows - 1, place.columns}, p, stage(p), look);
+            curve_.show(desk_.plan().prediction(), stage(p));
+            curve_.draw(canvas, {place.row + 1, place.column, place.rows - 1, place.columns}, look);
             return;
         }
         double scale = p.memory_capacity_gib;
@@ -71,9 +72,18 @@ public:
             canvas.text_in(below, place.column, place.columns, words, kMuted);
         }
     }
+    [[nodiscard]] std::vector<std::string> said(const Prediction& p) override
+    {
+        if (!over_time_)
+            return {};
+        curve_.show(desk_.plan().prediction(), stage(p));
+        return curve_.lines();
+    }
     bool key(const Key& key, const Prediction& p) override
     {
         const int count = static_cast<int>(p.memory_by_stage.size());
+        if (over_time_)
+            curve_.show(desk_.plan().prediction(), stage(p));
         if (key.is('m') && count > 0)
             over_time_ = !over_time_;
         else if (key.code == Key::enter && count > 0)

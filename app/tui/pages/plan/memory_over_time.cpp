@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fourfold::tui {
 
@@ -27,13 +28,21 @@ std::string MemoryOverTime::reading() const
     return text;
 }
 
-void MemoryOverTime::draw(Canvas& canvas, const Rect& place, const Prediction& prediction, int stage, const Look& look)
+void MemoryOverTime::show(std::shared_ptr<const Prediction> prediction, int stage)
 {
-    curve_ = memory_over_time(prediction, stage);
-    length_s_ = prediction.timeline.length_s;
+    if (prediction == prediction_ && stage == stage_)
+        return;
+    prediction_ = std::move(prediction);
+    stage_ = stage;
+    curve_ = memory_over_time(*prediction_, stage);
+    length_s_ = prediction_->timeline.length_s;
+}
+
+void MemoryOverTime::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
     canvas.text_in(place.row, place.column, place.columns, said(), kMuted);
     const int rows = place.rows - 3;
-    const double usable = prediction.memory_capacity_gib, top = view::memory_top(curve_, usable);
+    const double usable = prediction_->memory_capacity_gib, top = view::memory_top(curve_, usable);
     const std::string high = view::gib(top);
     const int label = width_of(high) + 1, columns = place.columns - label;
     if (curve_.points.empty() || !(length_s_ > 0) || rows < 2 || columns < 8) {
@@ -82,7 +91,7 @@ void MemoryOverTime::draw(Canvas& canvas, const Rect& place, const Prediction& p
 bool MemoryOverTime::key(const Key& key)
 {
     const bool back = key.code == Key::left || key.is('h');
-    if (!back && key.code != Key::right && !key.is('l'))
+    if (curve_.points.empty() || (!back && key.code != Key::right && !key.is('l')))
         return false;
     cursor_ = cursor_ ? view::next_memory_action(curve_, *cursor_, back ? -1 : 1)
                       : view::next_memory_action(curve_, back ? length_s_ : 0, 0);

@@ -6,22 +6,30 @@
 #include "app/tui/terminal/key.h"
 #include "core/predict/memory_curve.h"
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fourfold::tui {
 
 class MemoryOverTime {
 public:
-    // Of the stage that is called so in the prediction.
-    void draw(Canvas& canvas, const Rect& place, const Prediction& prediction, int stage, const Look& look);
+    // Takes the stage that is called so in the prediction; what it was of already stays as it was worked out.
+    void show(std::shared_ptr<const Prediction> prediction, int stage);
+    // The rest is of what is shown.
+    void draw(Canvas& canvas, const Rect& place, const Look& look);
+    [[nodiscard]] const MemoryCurve& curve() const { return curve_; }
+    [[nodiscard]] std::vector<std::string> lines() const { return {said(), reading()}; }
     bool key(const Key& key); // the cursor that is read off
 
 private:
     [[nodiscard]] std::string said() const;
     [[nodiscard]] std::string reading() const; // at the cursor
 
-    MemoryCurve curve_; // as drawn last
+    std::shared_ptr<const Prediction> prediction_;
+    int stage_ = -1;
+    MemoryCurve curve_;
     double length_s_ = 0;
     std::optional<double> cursor_; // seconds
 };

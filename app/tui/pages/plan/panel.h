@@ -5,6 +5,8 @@
 #include "app/tui/desk.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace fourfold::tui {
 
@@ -21,6 +23,8 @@ public:
     virtual bool key(const Key& key, const Prediction& prediction) = 0;
     [[nodiscard]] virtual std::string hints() const = 0;
     [[nodiscard]] virtual Table table(const Prediction& prediction) const = 0; // for files
+    // What is chosen or read off in it, for who hears it.
+    [[nodiscard]] virtual std::vector<std::string> said(const Prediction&) { return {}; }
     // Where it can be written as a picture.
     [[nodiscard]] virtual Desk::WritePicture picture(const Prediction&) const { return {}; }
 

@@ -423,6 +423,8 @@ std::vector<std::string> PlanPage::lines()
     if (pane_ == Pane::panel && prediction() != nullptr)
         speak_rows(lines, shows_advice() ? advice_.table() : panels_[panel_]->table(*prediction()),
             shows_advice() ? advice_list_.selected : -1);
+    if (pane_ == Pane::panel && prediction() != nullptr && !shows_advice())
+        std::ranges::move(panels_[panel_]->said(*prediction()), std::back_inserter(lines));
     return lines;
 }
 

@@ -148,9 +148,7 @@ void SearchPage::finish(const SearchResult& result)
 
 std::string SearchPage::objective_text() const
 {
-    return std::find_if(view::objective_choices().begin(), view::objective_choices().end(),
-        [this](const view::ObjectiveChoice& choice) { return objective_ == choice.field; })
-        ->label;
+    return std::ranges::find(view::objective_choices(), objective_, &view::ObjectiveChoice::field)->label;
 }
 
 std::string SearchPage::gpus_text() const
@@ -191,7 +189,8 @@ std::vector<std::string> SearchPage::lines()
     if (const std::optional<std::size_t> id = chosen())
         lines.push_back("Chosen: row " + std::to_string(table_.list.selected + 1) + ", "
             + view::layout_line(plan_of(results_.all()[*id].found, job_.request()).layout) + ", "
-            + results_.certainty(*id) + "; enter puts it into the plan");
+            + results_.certainty(*id) + (results_.pinned().contains(*id) ? ", pinned" : "")
+            + "; enter puts it into the plan");
     return lines;
 }
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a rehearsal says of the reserved memory beside what a GPU showed: the trainer of 26 November 2026 with LibTorch
+// 2.11.0 on an H200 (tests/bench/README.md).
+#include "runner/trainer/rehearsal/rehearse_rank.h"
+#include "tests/parity/compare.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gtest/gtest.h>
+
+namespace fourfold::trainer {
+namespace {
+
+// The setups of tests/gpu/memory.py; what c10::cuda had reserved at the end of step 3.
+struct Measured {
+    const char* name;
+    int hidden, layers, seq_len, micro_batch;
+    const char *precision, *recompute;
+    double reserved_mib;
+};
+
+class RehearsedMemory : public ::testing::TestWithParam<Measured> { };
+
+TEST_P(RehearsedMemory, IsWhatAGpuReserved)
+{
+    const Measured& run = GetParam();
+    const auto quoted = [](const std::string& key, const char* word) { return key + "=\"" + word + '"'; };
+    const auto number = [](const std::string& key, int value) { return key + "=" + std::to_string(value); };
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        {R"(model={"model_type":"llama","vocab_size":32000,"tie_word_embeddings":false,"max_position_embeddings":4096})",
+            number("model.hidden_size", run.hidden), number("model.num_hidden_layers", run.layers),
+            number("model.num_attention_heads", run.hidden / 64), number("model.num_key_value_heads", run.hidden / 256),
+            number("model.intermediate_size", run.hidden * 11 / 4), quoted("cluster", "dgx-h100"), "gpus=1",
+            number("training.seq_len", run.seq_len), number("training.micro_batch", run.micro_batch),
+            number("training.global_batch", 2 * run.micro_batch), quoted("training.precision", run.precision),
+            quoted("training.recompute", run.recompute)});
+    const auto rehearsed = rehearse_rank(plan, 0);
+    ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+    constexpr double kMiB = 1 << 20, kBound = 0.01;
+    EXPECT_NEAR(double(rehearsed->reserved) / kMiB, run.reserved_mib, kBound * run.reserved_mib);
+}
+
+const Measured kMeasured[] = {
+    {"small", 1024, 8, 1024, 1, "bf16", "none", 3252},
+    {"micro_batch", 1024, 8, 1024, 4, "bf16", "none", 4220},
+    {"sequence", 1024, 8, 4096, 1, "bf16", "none", 4220},
+    {"selective", 1024, 8, 4096, 2, "bf16", "selective", 5430},
+    {"full", 1024, 8, 4096, 2, "bf16", "full", 3738},
+    {"fp32", 1024, 8, 1024, 4, "fp32", "none", 5392},
+    {"large", 2048, 16, 2048, 1, "bf16", "none", 17342},
+    {"large_full", 2048, 16, 2048, 2, "bf16", "full", 15898},
+    {"large_selective", 2048, 16, 4096, 1, "bf16", "selective", 19366},
+    {"large_sequence", 2048, 16, 4096, 1, "bf16", "none", 19374},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Gpus, RehearsedMemory, ::testing::ValuesIn(kMeasured), [](const auto& info) { return info.param.name; });
+
+} // namespace
+} // namespace fourfold::trainer
