@@ -216,12 +216,12 @@ constexpr int kTileRows = 64, kTileColumns = 128;
 // Rows of a tile: two lanes of a warp beside each other, 16 below, so that they write whole sectors.
 constexpr int kLanesAcross = 2;
 
-// Columns without gaps. n: elements of an access; of a transposed tile, kStored or one.
+// Columns without gaps. n: elements of a read, `stored`: of a write.
 template <typename T, int n, int stored>
 __global__ void __launch_bounds__(kThreads)
     rounding_columns_kernel(BlockShape shape, Results to, const T* __restrict__ x)
 {
-    // Neither the lanes that write it column by column nor those that read it row by row meet in a bank.
+    // Of 16 bits, neither lanes that write it column by column nor those that read it row by row meet in a bank.
     constexpr int kPitch = kTileRows + (sizeof(T) == 4 ? 1 : 2);
     __shared__ T tile[kTileColumns][kPitch];
     for (int64_t first_row = int64_t(blockIdx.x) * kTileRows; first_row < shape.rows;
