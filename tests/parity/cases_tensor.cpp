@@ -19,7 +19,7 @@ std::vector<Case> tensor_cases()
         {"tp2_qwen2_biases", {"gpus=2", "layout.tp=2"}, {"model.model_type=\"qwen2\"", "model.hidden_act=\"silu\""}},
         {"tp2_async", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
         {"tp4_async_uneven_pieces", {"gpus=4", "layout.tp=4", "training.async_tp=true"},
-            {"training.seq_len=24", "model.tie_word_embeddings=true"}},
+            {"training.seq_len=24", "model.tie_word_embeddings=true", "training.global_batch=2"}},
         {"tp2_dp2_async_recompute",
             {"gpus=4", "layout.tp=2", "layout.dp=2", "training.async_tp=true", "training.recompute=\"full\""}, {}},
         {"tp2_async_qwen2_biases", {"gpus=2", "layout.tp=2", "training.async_tp=true"},

@@ -3,6 +3,7 @@
 #include "runner/trainer/checkpoint/contents.h"
 #include "runner/trainer/checkpoint/host_file.h"
 #include "runner/trainer/checkpoint/names.h"
+#include "runner/trainer/checkpoint/publish.h"
 #include "tests/damaged.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"

@@ -17,9 +17,8 @@ class MeshEqualsOneRank : public ::testing::TestWithParam<Case> { };
 
 TEST_P(MeshEqualsOneRank, InFp64AndInFp32)
 {
-    const auto worst = compare_with_one_rank(GetParam(), {"--both"}, {"--both"});
+    const auto worst = compare_with_one_rank(of_steps(GetParam(), kSteps), {"--both"}, {"--both"});
     ASSERT_EQ(worst.problem, "");
-    EXPECT_LT(worst.learned, 0.997) << "ten steps must learn something";
     const Training& training = worst.mesh.training;
     if (worst.mesh.layout.dp > 1 && training.overlap.grad_reduce) {
         EXPECT_GT(worst.overlapped, 0) << "no gradient reduction began inside a backward pass";
@@ -38,6 +37,15 @@ const auto meshes = covering_cases;
 #endif
 INSTANTIATE_TEST_SUITE_P(
     Meshes, MeshEqualsOneRank, ::testing::ValuesIn(meshes()), [](const auto& info) { return info.param.name; });
+
+// What the meshes are compared with is no model that stands still.
+TEST(OneRank, LearnsSomethingInTenSteps)
+{
+    const TemporaryFolder folder;
+    const JobResult one = run_job(tiny_plan(write_tokens(folder.path())), folder.path() / "one", {"--fp64"});
+    ASSERT_EQ(one.problem, "");
+    EXPECT_LT(one.dumps[0].losses.back() / one.dumps[0].losses.front(), 0.99);
+}
 
 class PrecisionEqualsOneRank : public ::testing::TestWithParam<Case> { };
 
