@@ -4,6 +4,7 @@
 #include "core/plan/derived.h"
 #include "core/plan/gpu_precision.h"
 #include "core/plan/stage_layers.h"
+#include "core/plan/trainable.h"
 #include "core/search/space.h"
 
 #include <algorithm>
@@ -216,6 +217,24 @@ void add_order(EditList& list)
     }
 }
 
+// Attention by another kernel, where this one and that were measured on the GPU, and the bundled trainer takes it
+// wherever it takes the plan as it is.
+void add_attention(EditList& list)
+{
+    const ResolvedPlan& plan = list.plan();
+    const auto measured = plan.stack.measured.find(plan.cluster.gpu.id);
+    if (measured == plan.stack.measured.end() || !measured->second.kernels.contains(plan.training.attention))
+        return;
+    std::vector<AttentionKernel> others;
+    for (const AttentionKernel kernel : measured->second.kernels) {
+        ResolvedPlan changed = plan;
+        changed.training.attention = kernel;
+        if (kernel != plan.training.attention && trainer_limits(changed).size() <= trainer_limits(plan).size())
+            others.push_back(kernel);
+    }
+    list.set<AttentionKernel>("kernels", EditClass::execution, &Training::attention, others);
+}
+
 void add_execution(EditList& list)
 {
     const ResolvedPlan& plan = list.plan();
@@ -235,6 +254,7 @@ void add_execution(EditList& list)
     if (plan.training.attention == AttentionKernel::unfused
         || plan.training.attention == AttentionKernel::fused_softmax)
         list.set<AttentionKernel>("kernels", run, &Training::attention, {AttentionKernel::flash2});
+    add_attention(list);
     if (plan.training.optimizer == Optimizer::adam)
         list.set<Optimizer>("optimizer", run, &Training::optimizer, {Optimizer::fused_adam});
     if (plan.training.optimizer == Optimizer::adamw)

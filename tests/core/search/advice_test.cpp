@@ -94,6 +94,27 @@ TEST(Edits, CombinedEditsAreBothChanges)
     EXPECT_EQ(both.summary, "micro_batch 8 -> 2, sharding none -> optimizer");
 }
 
+// Of stack fourfold FlashAttention-2 and cuDNN's kernel were measured on an H200.
+TEST(Edits, AttentionByKernelsThatWereMeasuredThere)
+{
+    const auto offered = [](const std::string& cluster, int cp, const std::string& kernel) {
+        Json json = too_large();
+        json["cluster"] = cluster;
+        json["stack"] = "fourfold";
+        json["layout"] = {{"cp", cp}};
+        json["training"]["attention"] = kernel;
+        std::string kernels;
+        for (const PlanEdit& edit : single_edits(resolved(document_of(json))))
+            if (to_text(edit.plan.training.attention) != kernel)
+                kernels += to_text(edit.plan.training.attention) + " ";
+        return kernels;
+    };
+    EXPECT_EQ(offered("dgx-h200", 1, "flash2"), "cudnn ");
+    EXPECT_EQ(offered("dgx-h200", 1, "cudnn"), "flash2 ");
+    EXPECT_EQ(offered("dgx-h200", 2, "flash2"), "") << "the trainer's ring has no cuDNN";
+    EXPECT_EQ(offered("dgx-h100", 1, "flash2"), "") << "nobody measured it there";
+}
+
 TEST(Advice, WhatMakesItFit)
 {
     const ResolvedPlan plan = resolved(document_of(too_large()));
