@@ -19,6 +19,9 @@ inline void PrintTo(const Case& c, std::ostream* out)
     *out << c.name;
 }
 
+// A pipeline with one micro-batch for each sequence and a layer for each chunk.
+Case pipeline_case(const std::string& name, const std::string& schedule, int pp, int chunks, int micro_batches);
+
 std::vector<Case> tensor_cases(); // tp and what no other file claims
 std::vector<Case> data_cases(); // dp: DDP, ZeRO, FSDP, HSDP
 std::vector<Case> context_cases(); // cp

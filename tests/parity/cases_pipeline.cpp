@@ -20,6 +20,15 @@ std::string schedule_file(const std::string& name)
 }
 } // namespace
 
+Case pipeline_case(const std::string& name, const std::string& schedule, int pp, int chunks, int micro_batches)
+{
+    return {name,
+        {"gpus=" + std::to_string(pp), "layout.pp=" + std::to_string(pp),
+            "layout.virtual_stages=" + std::to_string(chunks), "training.schedule=\"" + schedule + '"'},
+        {"model.num_hidden_layers=" + std::to_string(pp * chunks), "training.micro_batch=1",
+            "training.global_batch=" + std::to_string(micro_batches)}};
+}
+
 std::vector<Case> pipeline_cases()
 {
     const std::string one_by_one = "training.micro_batch=1"; // eight micro-batches

@@ -110,23 +110,14 @@ TEST_P(OneGpuOverNccl, AMeshEqualsOneRankOnTheCpu)
         "");
 }
 
-Case pipeline(const std::string& name, const std::string& schedule, int pp, int chunks, int micro_batches)
-{
-    return {name,
-        {"gpus=" + std::to_string(pp), "layout.pp=" + std::to_string(pp),
-            "layout.virtual_stages=" + std::to_string(chunks), "training.schedule=\"" + schedule + '"'},
-        {"model.num_hidden_layers=" + std::to_string(pp * chunks), "training.micro_batch=1",
-            "training.global_batch=" + std::to_string(micro_batches)}};
-}
-
 INSTANTIATE_TEST_SUITE_P(Meshes, OneGpuOverNccl,
     ::testing::Values(Case{"tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, {}},
         Case{"cp2_ring", {"gpus=2", "layout.cp=2"}, {}},
         Case{"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
         Case{"async_tp2", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
         Case{"mixtral_ep2", {"gpus=2", "layout.dp=2", "layout.ep=2"}, kMixtral},
-        pipeline("interleaved_pp3_v2_m6", "interleaved", 3, 2, 6), pipeline("zb_v_pp4_m8", "zb-v", 4, 2, 8),
-        pipeline("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
+        pipeline_case("interleaved_pp3_v2_m6", "interleaved", 3, 2, 6), pipeline_case("zb_v_pp4_m8", "zb-v", 4, 2, 8),
+        pipeline_case("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
         Case{"tp2_cp2_pp2", {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.pp=2"}, {}}),
     [](const auto& info) { return info.param.name; });
 

@@ -38,6 +38,13 @@ at::Tensor numbers(at::IntArrayRef shape, uint64_t seed)
     return at::randn(shape, at::detail::createCPUGenerator(seed), at::TensorOptions(at::kFloat)).to(at::kBFloat16);
 }
 
+// The same numbers on a GPU, and exact on the CPU.
+at::Tensor leaf_on(bool cuda, at::IntArrayRef shape, uint64_t seed)
+{
+    const at::Tensor values = numbers(shape, seed);
+    return (cuda ? values.cuda() : values.to(at::kDouble)).requires_grad_(true);
+}
+
 double furthest(const at::Tensor& found, const at::Tensor& expected)
 {
     const at::Tensor exact = expected.to(at::kDouble);
@@ -46,28 +53,35 @@ double furthest(const at::Tensor& found, const at::Tensor& expected)
 
 constexpr double kBf16 = 1.0 / 256; // half a unit in the last place of 8 bits, relative
 
-class Fp8OnAGpu : public OnAGpu, public ::testing::WithParamInterface<Fp8Recipe> { };
+class Fp8OnAGpu : public OnAGpu, public ::testing::WithParamInterface<Fp8Recipe> {
+protected:
+    using Of = Fp8Products::Of;
+
+    static Training training()
+    {
+        Training training;
+        training.precision = Precision::fp8;
+        training.fp8_recipe = GetParam();
+        return training;
+    }
+    const Communicator alone_;
+    const Fp8Products fp8_{training(), alone_, alone_};
+};
 
 // Within 2^-10 of sum |a| |b| beside the exact emulation, and the rounding of the result to bf16.
 TEST_P(Fp8OnAGpu, TheScaledProductIsTheEmulatedOne)
 {
-    Training training;
-    training.precision = Precision::fp8;
-    training.fp8_recipe = GetParam();
-    const Communicator alone;
-    const Fp8Products fp8(training, alone, alone);
-    using Of = Fp8Products::Of;
     // Columns in 4 blocks of 128, and in 2, 3 and 11: a number of blocks that cuBLAS does not read as they lie.
     for (const int64_t columns : {512, 256, 384, 1408})
         for (const Of left : {Of::activation, Of::gradient}) {
             const at::Tensor x = numbers({256, columns}, 1), weight = numbers({384, columns}, 2);
             const auto factor = [&](const at::Tensor& matrix, Of of) {
-                return fp8.factor(matrix, of, Fp8Products::Sums::whole, fp8.largest(matrix, of));
+                return fp8_.factor(matrix, of, Fp8Products::Sums::whole, fp8_.largest(matrix, of));
             };
             const auto a = factor(x, left), b = factor(weight, Of::weight);
-            const at::Tensor exact = fp8.product(a, b, at::kFloat);
+            const at::Tensor exact = fp8_.product(a, b, at::kFloat);
             const at::Tensor found
-                = fp8.product(factor(x.cuda(), left), factor(weight.cuda(), Of::weight), at::kBFloat16)
+                = fp8_.product(factor(x.cuda(), left), factor(weight.cuda(), Of::weight), at::kBFloat16)
                       .cpu()
                       .to(at::kFloat);
             const at::Tensor bound
@@ -79,17 +93,11 @@ TEST_P(Fp8OnAGpu, TheScaledProductIsTheEmulatedOne)
 
 TEST_P(Fp8OnAGpu, TheWeightGradientIsTheEmulatedOne)
 {
-    Training training;
-    training.precision = Precision::fp8;
-    training.fp8_recipe = GetParam();
-    const Communicator alone;
-    const Fp8Products fp8(training, alone, alone);
-    using Of = Fp8Products::Of;
     for (const int64_t sequences : {1, 3}) {
         const at::Tensor x = numbers({256, sequences, 384}, 1), slope = numbers({256, sequences, 256}, 2);
         const auto gradient = [&](const at::Tensor& from_x, const at::Tensor& from_slope) {
-            return fp8.weight_gradient(
-                from_slope, fp8.largest(from_slope, Of::gradient), from_x, fp8.largest(from_x, Of::activation));
+            return fp8_.weight_gradient(
+                from_slope, fp8_.largest(from_slope, Of::gradient), from_x, fp8_.largest(from_x, Of::activation));
         };
         const at::Tensor exact = gradient(x.to(at::kFloat), slope.to(at::kFloat)),
                          found = gradient(x.cuda(), slope.cuda()).cpu().to(at::kFloat);
@@ -114,10 +122,7 @@ TEST_F(OnAGpu, ProductsOfExpertsAreThoseOfTheCpu)
 {
     const std::vector<int64_t> rows{24, 0, 7, 33}; // one expert has no tokens
     const auto of = [&](bool cuda) {
-        const auto leaf = [&](at::IntArrayRef shape, uint64_t seed) {
-            const at::Tensor values = numbers(shape, seed);
-            return (cuda ? values.cuda() : values.to(at::kDouble)).requires_grad_(true);
-        };
+        const auto leaf = [&](at::IntArrayRef shape, uint64_t seed) { return leaf_on(cuda, shape, seed); };
         const at::Tensor x = leaf({64, 48}, 1);
         std::vector<at::Tensor> weights, biases;
         for (std::size_t expert = 0; expert < rows.size(); ++expert) {
@@ -173,10 +178,7 @@ TEST_F(OnAGpu, FlashAttentionIsTheFormula)
 TEST_F(OnAGpu, NormsAndActivationsAreThoseOfTheCpu)
 {
     const auto of = [](bool cuda) {
-        const auto leaf = [&](at::IntArrayRef shape, uint64_t seed) {
-            const at::Tensor values = numbers(shape, seed);
-            return (cuda ? values.cuda() : values.to(at::kDouble)).requires_grad_(true);
-        };
+        const auto leaf = [&](at::IntArrayRef shape, uint64_t seed) { return leaf_on(cuda, shape, seed); };
         const at::Tensor x = leaf({32, 2, 128}, 1), up = leaf({32, 2, 128}, 2), weight = leaf({128}, 3);
         const at::Tensor angles = numbers({32, 16}, 4), turned = leaf({32, 2, 4, 32}, 5);
         const auto there = [&](const at::Tensor& values) { return values.to(turned.options().requires_grad(false)); };

@@ -26,18 +26,10 @@ TEST_P(UnderNcclRules, EqualsOneRank)
 // Pipelines of more than two ranks, where links go both ways between any two neighbours.
 std::vector<Case> pipelines()
 {
-    const auto pipeline
-        = [](const std::string& name, const std::string& schedule, int pp, int chunks, int micro_batches) {
-              return Case{name,
-                  {"gpus=" + std::to_string(pp), "layout.pp=" + std::to_string(pp),
-                      "layout.virtual_stages=" + std::to_string(chunks), "training.schedule=\"" + schedule + '"'},
-                  {"model.num_hidden_layers=" + std::to_string(pp * chunks), "training.micro_batch=1",
-                      "training.global_batch=" + std::to_string(micro_batches)}};
-          };
-    return {pipeline("interleaved_pp3_v2_m6", "interleaved", 3, 2, 6),
-        pipeline("interleaved_pp4_v2_m8", "interleaved", 4, 2, 8),
-        pipeline("interleaved_pp3_v3_m9", "interleaved", 3, 3, 9), pipeline("zb_h1_pp4_m8", "zb-h1", 4, 1, 8),
-        pipeline("zb_v_pp4_m8", "zb-v", 4, 2, 8), pipeline("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
+    return {pipeline_case("interleaved_pp3_v2_m6", "interleaved", 3, 2, 6),
+        pipeline_case("interleaved_pp4_v2_m8", "interleaved", 4, 2, 8),
+        pipeline_case("interleaved_pp3_v3_m9", "interleaved", 3, 3, 9), pipeline_case("zb_h1_pp4_m8", "zb-h1", 4, 1, 8),
+        pipeline_case("zb_v_pp4_m8", "zb-v", 4, 2, 8), pipeline_case("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
         {"async_tp4", {"gpus=4", "layout.tp=4", "training.async_tp=true"}, {"training.global_batch=2"}}};
 }
 

@@ -361,14 +361,9 @@ void RankSupervision::begin_stop(double grace_s)
 }
 
 // Everything below this process is of the run: ranks, their helpers, and whatever they left behind as daemons.
-std::vector<pid_t> RankSupervision::leftovers() const
-{
-    return descendants(getpid());
-}
-
 void RankSupervision::end_leftovers()
 {
-    if (!stopping_ && running_.empty() && failures_.empty() && !leftovers().empty()) {
+    if (!stopping_ && running_.empty() && failures_.empty() && !descendants(getpid()).empty()) {
         end_.decide(RunState::ok);
         stopping_ = true; // every rank is done; what remains are leftovers
         tree_empty_ = false;
@@ -376,7 +371,7 @@ void RankSupervision::end_leftovers()
     }
     if (!stopping_)
         return;
-    const auto left = leftovers();
+    const auto left = descendants(getpid());
     tree_empty_ = left.empty();
     const double now = monotonic_seconds();
     if (now < kill_at_ && !running_.empty())

@@ -36,7 +36,6 @@ public:
 
 private:
     [[nodiscard]] bool finished() const;
-    [[nodiscard]] std::vector<pid_t> leftovers() const;
     void report(const std::string& state);
     void wait_for_work(int signal_fd);
     void reap();
