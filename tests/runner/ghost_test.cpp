@@ -29,6 +29,8 @@ protected:
         char* argv[] = {program.data(), seconds.data(), nullptr};
         char* envp[] = {variables[0].data(), variables[1].data(), variables[2].data(), nullptr};
         ASSERT_EQ(posix_spawnp(&ghost, "sleep", nullptr, nullptr, argv, envp), 0);
+        // The kernel lets this process go on before the other's environment can be read.
+        ASSERT_TRUE(wait_until([] { return processes_of("GHOST") == 1; }));
     }
     void TearDown() override
     {
