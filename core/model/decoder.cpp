@@ -211,7 +211,6 @@ Expected<void> read_decoder(const Fields& config, ModelShape& model); // decoder
 void write_decoder(const ModelShape& model, Json& config);
 } // namespace config_keys
 
-const Family kDecoder{
-    "decoder", config_keys::read_decoder, config_keys::write_decoder, mean_layer, kLlamaNames};
+const Family kDecoder{"decoder", config_keys::read_decoder, config_keys::write_decoder, mean_layer, kLlamaNames};
 
 } // namespace fourfold

@@ -42,8 +42,8 @@ struct AttentionShape {
 // Linear, arXiv:2510.26692; convolution: gated short ones (LFM2); lightning: arXiv:2401.04658.
 enum class ScanKind : std::uint8_t { mamba, mamba2, delta, convolution, lightning };
 template <>
-inline constexpr auto kWords<ScanKind>
-    = std::to_array<std::string_view>({"mamba", "mamba2", "delta", "convolution", "lightning"});
+inline constexpr auto kWords<ScanKind> = std::to_array<std::string_view>(
+    {"mamba", "mamba2", "delta", "convolution", "lightning"});
 
 struct Scan {
     ScanKind kind = ScanKind::mamba2;
@@ -88,8 +88,8 @@ struct Decoder {
     bool weightless_norms = false;
     bool output_bias = false, mlp_bias = false, head_bias = false;
     OutputGate output_gate = OutputGate::none;
-    // Experts: the MLP that every token takes, whether a gate weighs it; whether a dense MLP runs beside them; the width
-    // of what they see where it is not the model's.
+    // Experts: the MLP that every token takes, whether a gate weighs it; whether a dense MLP runs beside them; the
+    // width of what they see where it is not the model's.
     std::int64_t shared_ffn = 0;
     bool shared_gate = false, routing_bias = false, router_bias = false, dense_beside = false;
     std::int64_t expert_hidden = 0;

@@ -173,8 +173,8 @@ Json of_scan(const Scan& s)
 {
     return {{"kind", name(s.kind)}, {"heads", s.heads}, {"groups", s.groups}, {"head_dim", s.head_dim},
         {"state", s.state}, {"convolution", s.convolution}, {"convolution_bias", s.convolution_bias},
-        {"projection_bias", s.projection_bias}, {"norm", s.norm}, {"rank", s.rank},
-        {"channel_decay", s.channel_decay}, {"chunk", s.chunk}};
+        {"projection_bias", s.projection_bias}, {"norm", s.norm}, {"rank", s.rank}, {"channel_decay", s.channel_decay},
+        {"chunk", s.chunk}};
 }
 
 Json of_experts(const Experts& experts, const Decoder& d)

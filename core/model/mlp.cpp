@@ -15,9 +15,8 @@ struct MlpRows {
     MatrixRow out;
 };
 
-MlpRows mlp_of(
-    const ModelShape& m, const MlpNames& names, int64_t width, ParameterKind kind, bool bias, const MlpWords& words,
-    int64_t hidden = 0)
+MlpRows mlp_of(const ModelShape& m, const MlpNames& names, int64_t width, ParameterKind kind, bool bias,
+    const MlpWords& words, int64_t hidden = 0)
 {
     if (hidden == 0)
         hidden = m.hidden;
@@ -54,9 +53,8 @@ void add_experts(Rows& rows, const ModelShape& m, const ExpertNames& names)
         ParameterKind::router, names.biases});
     if (!names.routing_bias.empty())
         rows.emplace_back(VectorRow{Role::routing_bias, names.routing_bias, experts.count});
-    MlpRows each = mlp_of(
-        m, names.each, experts.ffn, ParameterKind::expert, names.biases, {"expert", "experts up", "experts down"},
-        names.hidden);
+    MlpRows each = mlp_of(m, names.each, experts.ffn, ParameterKind::expert, names.biases,
+        {"expert", "experts up", "experts down"}, names.hidden);
     each.in.push_back(each.out);
     rows.emplace_back(ExpertsRow{experts.count, std::move(each.in), each.activation});
     if (experts.shared > 0 && !names.shared.up.empty())
@@ -66,8 +64,8 @@ void add_experts(Rows& rows, const ModelShape& m, const ExpertNames& names)
 void add_shared_mlp(Rows& rows, const ModelShape& m, const MlpNames& names, int64_t width)
 {
     append_mlp(rows,
-        mlp_of(m, names, width, ParameterKind::mlp, false,
-            {"shared expert", "shared expert up", "shared expert down"}));
+        mlp_of(
+            m, names, width, ParameterKind::mlp, false, {"shared expert", "shared expert up", "shared expert down"}));
 }
 
 } // namespace fourfold

@@ -51,10 +51,7 @@ private:
         rows_.emplace_back(MatrixRow{Role::inner, name, out, from > 0 ? from : model_.hidden, Split::columns,
             from > 0 ? name : kIn, ParameterKind::attention, scan_.projection_bias && from == 0});
     }
-    void vector(std::string_view name, int64_t width)
-    {
-        rows_.emplace_back(VectorRow{Role::inner, name, width, true});
-    }
+    void vector(std::string_view name, int64_t width) { rows_.emplace_back(VectorRow{Role::inner, name, width, true}); }
     void out()
     {
         rows_.emplace_back(MatrixRow{Role::output, "scan.out_proj", model_.hidden, scan_.inner(), Split::rows,

@@ -381,8 +381,8 @@ struct RowOperations {
     {
         const double rows = routes ? rank.tokens / rank.sequence_split : of_expert ? rank.expert_rows : rank.tokens;
         const std::size_t before = list.size();
-        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1,
-            layers * share, n > 0 ? repeated_n / n : 0, !routes, true);
+        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers * share,
+            n > 0 ? repeated_n / n : 0, !routes, true);
         for (std::size_t i = before; of_expert && i < list.size(); ++i)
             of_experts(list[i]);
         open = {};

@@ -116,8 +116,7 @@ double kept_by_operations(const ResolvedPlan& plan, const RankShape& rank, bool 
         const double again = repeated.share_of(matrix);
         // What a sum over the ranks gave is kept in any case.
         const bool summed = matrix.residual() && rank.tp > 1;
-        kept += matrix.share
-            * (summed ? rank.hidden / rank.sequence_split : (1 - again) * rank.cut.out(matrix) * rows);
+        kept += matrix.share * (summed ? rank.hidden / rank.sequence_split : (1 - again) * rank.cut.out(matrix) * rows);
     };
     for (const Row& row : layer_rows(plan.model, moe)) {
         if (const auto* matrix = std::get_if<MatrixRow>(&row))

@@ -27,8 +27,8 @@ void add_scan_product(std::vector<Operation>& list, const char* name, const char
 // Mamba-2's chunk-wise form (arXiv:2405.21060, section 6; for the delta rule arXiv:2412.06464, section 3.3): within a
 // chunk scores and their sum of values as in attention, and a state that passes from chunk to chunk. The delta rule
 // solves for what each token writes: once more a chunk's scores, and their product with keys and values.
-void add_chunks(std::vector<Operation>& list, const RankShape& rank, const ScanRow& scan, double layers,
-    double recompute)
+void add_chunks(
+    std::vector<Operation>& list, const RankShape& rank, const ScanRow& scan, double layers, double recompute)
 {
     const double chunk = std::min(double(scan.chunk), rank.seq_len / rank.cp);
     const double batch = rank.tokens / chunk * scan.heads / rank.tp;

@@ -42,9 +42,8 @@ constexpr Style kStarcoder2Dense{.qkv_bias = {"use_bias", true},
 constexpr Style kGlmDense{.qkv_bias = {"attention_bias", true}};
 constexpr Style kGlm4Dense{.norms = BlockNorms::both, .qkv_bias = {"attention_bias", true}};
 constexpr Style kExaone4Dense{.query_key_norm = QkNorm::head, .norms = BlockNorms::behind, .full_every = 4};
-constexpr Style kSeedOssDense{.qkv_bias = {"attention_bias", true},
-    .output_bias = {"attention_out_bias", false},
-    .mlp_bias = kMlpBias};
+constexpr Style kSeedOssDense{
+    .qkv_bias = {"attention_bias", true}, .output_bias = {"attention_out_bias", false}, .mlp_bias = kMlpBias};
 constexpr Style kErnieDense{
     .qkv_bias = {"use_bias", false}, .output_bias = {"use_bias", false}, .mlp_bias = {"use_bias", false}};
 constexpr Style kHunyuanDense{.query_key_norm = QkNorm::head,
@@ -69,7 +68,8 @@ constexpr Style kApertusDense{.query_key_norm = QkNorm::head,
     .output_bias = kAttentionBias,
     .gated = false,
     .layer_vectors = 2};
-constexpr Style kInternLm3Dense{.qkv_bias = {"qkv_bias", false}, .output_bias = {"bias", false}, .mlp_bias = {"bias", false}};
+constexpr Style kInternLm3Dense{
+    .qkv_bias = {"qkv_bias", false}, .output_bias = {"bias", false}, .mlp_bias = {"bias", false}};
 
 // Windows in the layers behind the first ones.
 Expected<void> read_qwen2(Import& in)

@@ -15,9 +15,10 @@ Expected<void> read_mamba2(Import& in)
 {
     const Fields& keys = in.keys;
     Scan scan{.kind = ScanKind::mamba2};
-    FOURFOLD_TRY(scan.heads, keys.has("mamba_n_heads") ? keys.small_integer("mamba_n_heads", 1, kMostHeads)
-            : keys.has("mamba_num_heads")              ? keys.small_integer("mamba_num_heads", 1, kMostHeads)
-                                                       : keys.small_integer("num_heads", 1, kMostHeads));
+    FOURFOLD_TRY(scan.heads,
+        keys.has("mamba_n_heads")         ? keys.small_integer("mamba_n_heads", 1, kMostHeads)
+            : keys.has("mamba_num_heads") ? keys.small_integer("mamba_num_heads", 1, kMostHeads)
+                                          : keys.small_integer("num_heads", 1, kMostHeads));
     FOURFOLD_TRY(scan.head_dim, integer_of(keys, {"mamba_d_head", "mamba_head_dim", "head_dim"}, -1));
     FOURFOLD_TRY(const auto groups, integer_of(keys, {"mamba_n_groups", "n_groups"}, 1));
     FOURFOLD_TRY(scan.state, integer_of(keys, {"mamba_d_state", "ssm_state_size", "state_size"}, -1));
@@ -27,10 +28,9 @@ Expected<void> read_mamba2(Import& in)
         || chunk > 65536)
         return keys.problem("mamba_n_groups", "heads, groups and states of these sizes are no Mamba-2");
     scan.groups = int(groups), scan.convolution = int(convolution), scan.chunk = int(chunk);
-    FOURFOLD_TRY(scan.convolution_bias,
-        keys.boolean_or(keys.has("use_conv_bias") ? "use_conv_bias" : "mamba_conv_bias", true));
     FOURFOLD_TRY(
-        scan.projection_bias, keys.boolean_or(keys.has("use_bias") ? "use_bias" : "mamba_proj_bias", false));
+        scan.convolution_bias, keys.boolean_or(keys.has("use_conv_bias") ? "use_conv_bias" : "mamba_conv_bias", true));
+    FOURFOLD_TRY(scan.projection_bias, keys.boolean_or(keys.has("use_bias") ? "use_bias" : "mamba_proj_bias", false));
     in.decoder.scan = scan;
     return {};
 }
@@ -40,8 +40,8 @@ struct DeltaKeys {
     const char *key_heads, *value_heads, *key_dim, *value_dim;
     bool channel_decay, low_rank;
 };
-constexpr DeltaKeys kGatedDelta{"linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
-    "linear_value_head_dim", false, false};
+constexpr DeltaKeys kGatedDelta{
+    "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim", false, false};
 constexpr DeltaKeys kKimiDelta{
     "linear_num_heads", "linear_num_heads", "linear_head_dim", "linear_head_dim", true, true};
 constexpr DeltaKeys kWholeDelta{
@@ -74,16 +74,18 @@ constexpr Style kRoutedHybrid{.routing_bias = kYes};
 constexpr Style kHeadGatedHybrid{.output_gate = OutputGate::head, .routing_bias = kYes};
 constexpr Style kLfm2Hybrid{.query_key_norm = QkNorm::head};
 constexpr Style kLfm2MoeHybrid{.query_key_norm = QkNorm::head, .routing_bias = {"use_expert_bias", true}};
-constexpr Style kSquaredHybrid{
-    .qkv_bias = kAttentionBias, .output_bias = kAttentionBias, .mlp_bias = kMlpBias, .gated = false, .routing_bias = kYes};
+constexpr Style kSquaredHybrid{.qkv_bias = kAttentionBias,
+    .output_bias = kAttentionBias,
+    .mlp_bias = kMlpBias,
+    .gated = false,
+    .routing_bias = kYes};
 constexpr Style kLightningHybrid{};
 
 // All layers scan but each so many-th.
 void scan_but_every(Import& in, std::int64_t every, std::int64_t offset)
 {
     for (std::size_t layer = 0; layer < in.decoder.layers.size(); ++layer)
-        in.decoder.layers[layer].mixer
-            = std::int64_t(layer) % every == offset % every ? Mixer::full : Mixer::scan;
+        in.decoder.layers[layer].mixer = std::int64_t(layer) % every == offset % every ? Mixer::full : Mixer::scan;
 }
 
 template <bool experts>
@@ -259,8 +261,8 @@ Expected<void> read_nemotron_h(Import& in)
     for (const std::string& word : words) {
         const std::optional<LayerKind> kind = nemotron_layer(word);
         if (!kind)
-            return keys.problem("hybrid_override_pattern",
-                "no layer is written " + in_quotes(word) + ", expected M, *, - or E");
+            return keys.problem(
+                "hybrid_override_pattern", "no layer is written " + in_quotes(word) + ", expected M, *, - or E");
         layers.push_back(*kind);
         scans = scans || kind->scans();
         experts = experts || kind->mlp == LayerMlp::experts;
@@ -279,8 +281,11 @@ Expected<void> read_nemotron_h(Import& in)
 Expected<void> read_minimax(Import& in)
 {
     FOURFOLD_CHECK(read_dense<kLightningHybrid>(in));
-    Scan scan{.kind = ScanKind::lightning, .heads = in.model.heads, .groups = in.model.heads,
-        .head_dim = in.model.head_dim, .state = in.model.head_dim};
+    Scan scan{.kind = ScanKind::lightning,
+        .heads = in.model.heads,
+        .groups = in.model.heads,
+        .head_dim = in.model.head_dim,
+        .state = in.model.head_dim};
     FOURFOLD_TRY(scan.chunk, in.keys.small_integer_or("block_size", 256, 1, 65536));
     in.decoder.scan = scan;
     return read_mixture(in, kLightningHybrid);

@@ -78,13 +78,13 @@ Expected<void> read_base(Import& in, const Style& style)
     if (heads % kv_heads != 0)
         return keys.problem("num_key_value_heads",
             std::to_string(kv_heads) + " does not divide num_attention_heads " + std::to_string(heads));
-    const bool given = keys.has("head_dim") || keys.has("attention_head_dim");
+    // Of latent attention the widths are other keys.
+    const bool given = keys.has("head_dim") || keys.has("attention_head_dim") || keys.has("kv_lora_rank");
     if (!given && m.hidden % heads != 0)
         return keys.problem("num_attention_heads",
             std::to_string(heads) + " does not divide hidden_size " + std::to_string(m.hidden),
             "give head_dim when the heads are not hidden_size / num_attention_heads wide");
-    FOURFOLD_TRY(
-        m.head_dim, bounded(keys, {"head_dim", "attention_head_dim"}, m.hidden / heads, 1, kMostHeadDim));
+    FOURFOLD_TRY(m.head_dim, bounded(keys, {"head_dim", "attention_head_dim"}, m.hidden / heads, 1, kMostHeadDim));
     FOURFOLD_TRY(m.ffn, bounded(keys, {"intermediate_size", "moe_intermediate_size"}, -1, 1, kMostWidth));
     FOURFOLD_TRY(m.vocab, bounded(keys, {"vocab_size"}, -1, 1, kMostVocab));
     FOURFOLD_TRY(m.max_positions,
@@ -153,8 +153,8 @@ Expected<void> read_mixers(Import& in, const Style& style)
     if (listed) {
         FOURFOLD_CHECK(read_layer_types(in));
     } else if (in.model.window.tokens > 0 && style.full_every != 1) {
-        FOURFOLD_TRY(const auto every, in.keys.has("sliding_window_pattern")
-                    && in.keys.json()["sliding_window_pattern"].is_number()
+        FOURFOLD_TRY(const auto every,
+            in.keys.has("sliding_window_pattern") && in.keys.json()["sliding_window_pattern"].is_number()
                 ? integer_of(in.keys, {"sliding_window_pattern"}, -1)
                 : Expected<std::int64_t>(style.full_every));
         for (std::size_t layer = 0; layer < in.decoder.layers.size(); ++layer)

@@ -8,8 +8,8 @@ namespace fourfold::import {
 
 namespace {
 // One key that holds a number or a list of them, one a layer (Hunyuan, Ernie): all have to be the same.
-Expected<std::int64_t> same_of(const Fields& keys, std::initializer_list<const char*> names, std::int64_t fallback,
-    std::int64_t least = 1)
+Expected<std::int64_t> same_of(
+    const Fields& keys, std::initializer_list<const char*> names, std::int64_t fallback, std::int64_t least = 1)
 {
     for (const char* const key : names) {
         if (!keys.has(key) || !keys.json()[key].is_array())
@@ -42,8 +42,7 @@ Expected<void> read_list(Import& in, const char* key)
 Expected<void> make_dense(Import& in, const char* key)
 {
     for (const Json& layer : in.keys.json()[key]) {
-        if (!layer.is_number_integer() || layer.get<std::int64_t>() < 0
-            || layer.get<std::int64_t>() >= in.model.layers)
+        if (!layer.is_number_integer() || layer.get<std::int64_t>() < 0 || layer.get<std::int64_t>() >= in.model.layers)
             return in.keys.wrong(key, "numbers of layers");
         in.decoder.layers[layer.get<std::size_t>()].mlp = LayerMlp::dense;
     }
@@ -60,12 +59,13 @@ Expected<void> read_expert_layers(Import& in)
         integer_of(keys, {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, 0, 0));
     FOURFOLD_TRY(const auto every,
         integer_of(keys, {"decoder_sparse_step", "moe_layer_freq", "expert_layer_period", "moe_layer_interval"}, 1));
-    FOURFOLD_TRY(const auto offset, integer_of(keys, {"expert_layer_offset"}, every - 1, 0));
+    // DeepSeek counts from its first layer, the others behind it.
+    FOURFOLD_TRY(
+        const auto offset, integer_of(keys, {"expert_layer_offset"}, keys.has("moe_layer_freq") ? 0 : every - 1, 0));
     FOURFOLD_TRY(const auto last, integer_of(keys, {"moe_layer_end_index"}, in.model.layers - 1, 0));
     for (std::int64_t layer = 0; layer < in.model.layers; ++layer)
-        in.decoder.layers[std::size_t(layer)].mlp = layer >= dense && layer <= last && layer % every == offset % every
-            ? LayerMlp::experts
-            : LayerMlp::dense;
+        in.decoder.layers[std::size_t(layer)].mlp
+            = layer >= dense && layer <= last && layer % every == offset % every ? LayerMlp::experts : LayerMlp::dense;
     if (keys.has("mlp_only_layers") && keys.json()["mlp_only_layers"].is_array())
         return make_dense(in, "mlp_only_layers");
     return {};

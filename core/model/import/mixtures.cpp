@@ -9,10 +9,8 @@ namespace fourfold::import {
 namespace {
 constexpr Style kMixtralMoe{.full_every = 0};
 constexpr Style kQwen2MoeMoe{.qkv_bias = {"qkv_bias", true}, .shared_gate = true};
-constexpr Style kQwen3MoeMoe{
-    .query_key_norm = QkNorm::head, .qkv_bias = kAttentionBias, .output_bias = kAttentionBias};
-constexpr Style kOlmoeMoe{
-    .query_key_norm = QkNorm::whole, .qkv_bias = kAttentionBias, .output_bias = kAttentionBias};
+constexpr Style kQwen3MoeMoe{.query_key_norm = QkNorm::head, .qkv_bias = kAttentionBias, .output_bias = kAttentionBias};
+constexpr Style kOlmoeMoe{.query_key_norm = QkNorm::whole, .qkv_bias = kAttentionBias, .output_bias = kAttentionBias};
 constexpr Style kFlexOlmoMoe{.query_key_norm = QkNorm::whole,
     .norms = BlockNorms::behind,
     .qkv_bias = kAttentionBias,
@@ -53,10 +51,8 @@ constexpr Style kAfmoeMoe{.query_key_norm = QkNorm::head,
 constexpr Style kCohere2MoeMoe{
     .norms = BlockNorms::one, .qkv_bias = kAttentionBias, .output_bias = kAttentionBias, .full_every = 4};
 constexpr Style kMellumMoe{.query_key_norm = QkNorm::head, .qkv_bias = kAttentionBias, .output_bias = kAttentionBias};
-constexpr Style kLagunaMoe{.query_key_norm = QkNorm::head,
-    .qkv_bias = kAttentionBias,
-    .output_gate = OutputGate::head,
-    .routing_bias = kYes};
+constexpr Style kLagunaMoe{
+    .query_key_norm = QkNorm::head, .qkv_bias = kAttentionBias, .output_gate = OutputGate::head, .routing_bias = kYes};
 constexpr Style kMiMoMoe{.qkv_bias = kAttentionBias, .routing_bias = kYes};
 constexpr Style kGemma4Moe{.query_key_norm = QkNorm::head, .norms = BlockNorms::both};
 

@@ -2,12 +2,16 @@
 // Configurations of decoders of 2024 to 2026 as people have them: each has as many parameters as Hugging Face's
 // transformers builds (count_published.py makes the numbers).
 #include "core/base/json.h"
+#include "core/model/config_file.h"
 #include "core/model/flops.h"
 #include "core/model/import_report.h"
 #include "core/model/model_shape.h"
 #include "core/model/parameters.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
 
 namespace fourfold {
 namespace {
@@ -87,6 +91,34 @@ TEST_F(PublishedConfigs, ComputeNoMoreThanTheirParametersAndScores)
     });
 }
 
+TEST_F(PublishedConfigs, NumbersThatAreNoneAreRead)
+{
+    const auto config = parse_config(R"({"a": [0.0, Infinity], "b": -Infinity, "c": NaN, "d": "\" Infinity \""})", "c");
+    ASSERT_TRUE(config) << config.error().line();
+    EXPECT_EQ(*config, Json::parse(R"({"a": [0.0, null], "b": null, "c": null, "d": "\" Infinity \""})"));
+    EXPECT_FALSE(parse_config(R"({"a": Infinitely})", "c"));
+}
+
+TEST_F(PublishedConfigs, WhatIsLeftOutHasItsCost)
+{
+    ImportReport report;
+    const Json config = {{"model_type", "gemma2"}, {"hidden_size", 64}, {"num_hidden_layers", 2},
+        {"num_attention_heads", 4}, {"intermediate_size", 64}, {"vocab_size", 64}, {"final_logit_softcapping", 30.0},
+        {"attn_logit_softcapping", nullptr}, {"eos_token_id", 1}, {"warp_drive", 9}};
+    ASSERT_TRUE(model_from_config(config, "config.json", &report));
+    EXPECT_EQ(report.family, "gemma2");
+    EXPECT_FALSE(report.trained);
+    ASSERT_EQ(report.ignored.size(), 2U);
+    EXPECT_EQ(report.ignored[0].key, "final_logit_softcapping");
+    EXPECT_TRUE(report.ignored[0].known);
+    EXPECT_EQ(report.ignored[1].key, "warp_drive");
+    EXPECT_FALSE(report.ignored[1].known);
+    EXPECT_EQ(report.without_effect, (std::vector<std::string>{"attn_logit_softcapping", "eos_token_id"}));
+    const std::vector<std::string> lines = lines_of(report);
+    ASSERT_EQ(lines.size(), 5U);
+    EXPECT_TRUE(lines[0].starts_with("used: model_type, hidden_size, "));
+}
+
 TEST_F(PublishedConfigs, SayWhatOfThemWasUsed)
 {
     for (const Json& row : table()["models"]) {
@@ -97,6 +129,36 @@ TEST_F(PublishedConfigs, SayWhatOfThemWasUsed)
         for (const ImportReport::Ignored& one : report.ignored)
             EXPECT_FALSE(one.cost.empty()) << one.key;
     }
+}
+
+// The table of the guide. FOURFOLD_UPDATE_GUIDE=1 writes it anew.
+TEST_F(PublishedConfigs, StandInTheGuide)
+{
+    std::string made = "| model | family | parameters | import |\n| --- | --- | --- | --- |\n";
+    for (const Json& row : table()["models"]) {
+        if (row["kind"] != "published")
+            continue;
+        ImportReport report;
+        const auto model = model_from_config(row["config"], "config.json", &report);
+        const bool equal = model && std::int64_t(model->parameters()) == row["parameters"].get<std::int64_t>();
+        made += "| " + row["model"].get<std::string>() + " | `" + report.family + "` | "
+            + std::to_string(row["parameters"].get<std::int64_t>()) + " | "
+            + (!equal                ? "another number"
+                    : report.trained ? "equal, trained"
+                                     : "equal, predicted")
+            + " |\n";
+    }
+    const std::string file = std::string(FOURFOLD_SOURCE_DIR) + "/resources/guide/22-model.md";
+    auto guide = read_text_file(file);
+    ASSERT_TRUE(guide) << guide.error().line();
+    const std::string begin = "<!-- published models: begin -->\n", end = "<!-- published models: end -->";
+    const std::size_t from = guide->find(begin), to = guide->find(end);
+    ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
+    const std::size_t first = from + begin.size();
+    if (std::getenv("FOURFOLD_UPDATE_GUIDE") != nullptr)
+        std::ofstream(file) << guide->replace(first, to - first, made);
+    else
+        EXPECT_EQ(guide->substr(first, to - first), made) << "FOURFOLD_UPDATE_GUIDE=1 test_model writes it anew";
 }
 
 } // namespace
