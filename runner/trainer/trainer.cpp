@@ -42,7 +42,8 @@ at::ScalarType type_of(Precision precision, const at::TensorOptions& exact)
     case Precision::fp16:
         return at::kHalf;
     case Precision::bf16:
-    case Precision::fp8: // of products alone
+    case Precision::fp8:
+    case Precision::nvfp4: // of products alone
         return at::kBFloat16;
     case Precision::fp32:
         break;
