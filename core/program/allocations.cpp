@@ -63,6 +63,58 @@ Number layer_input_bytes(const RankShape& rank)
         * input<Number>("bytes", rank.element_bytes) / input<Number>("TP", rank.sequence_split);
 }
 
+// What is whole for a while where parts are kept, of a trainer that reduces gradients in place
+// (Constant::gradient_buffers).
+template <typename Number>
+void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
+    const StageParameters& parameters)
+{
+    const Training& training = plan.training;
+    const Sharded split = sharded(plan);
+    const Number width = input<Number>("bytes of a gradient", rank.gradient_bytes);
+    const double buffers = rank.constants[Constant::gradient_buffers];
+    if (training.sharding == Sharding::gradients && split.gradients > 1) {
+        const Number tensor = input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
+        add<Number>(list, MemoryKind::gradients, Lifetime::step,
+            width * (input<Number>("the largest weight", parameters.largest_tensor) + (buffers - 1) * tensor),
+            "gradients before their reduction", "of a micro-batch: what is filled and what is being reduced");
+    }
+    if (!fully_sharded(training) || split.weights <= 1)
+        return;
+    const Number element = input<Number>("bytes", rank.element_bytes);
+    if (plan.layout.pp > 1) {
+        add<Number>(list, MemoryKind::weights, Lifetime::step, input<Number>("parameters", parameters.total()) * element,
+            "gathered weights", "kept from the first forward to the last backward under pipeline parallelism");
+        const double others = parameters.dense * (1 - 1 / split.gradients)
+            + parameters.experts * (1 - 1 / split.expert_gradients);
+        add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
+            "unsharded gradients", "kept until the last micro-batch");
+        return;
+    }
+    const Number unit = input<Number>("parameters of a unit",
+        parameters.largest_layer * std::min(std::max(1, training.fsdp.layers_per_unit), parameters.layer_count));
+    const Number rear = input<Number>("parameters behind the layers", parameters.rear_unit);
+    const Number units = constant<Number>(rank, Constant::fsdp_unit_buffers);
+    add<Number>(list, MemoryKind::weights, Lifetime::step,
+        element * larger(units * unit + input<Number>("shared by both ends", parameters.lasting_unit), unit + rear),
+        "gathered units", "the unit in use and the prefetched one; the head's from the forward to the backward pass");
+    // As a backward pass goes on gradients wait for their reduction, and activations are freed.
+    const bool moe = plan.model.experts.has_value();
+    const Number freed = training.recompute == Recompute::full
+        ? layer_input_bytes<Number>(rank)
+        : layer_activation_bytes<Number>(plan, rank, moe);
+    const Number one = width * unit;
+    Number most = width * rear + one;
+    Number later = most;
+    for (double filled = 2; filled < buffers; ++filled) {
+        later = later + one - freed;
+        most = larger(most, later);
+    }
+    add<Number>(list, MemoryKind::gradients, Lifetime::step, most, "gradients of units",
+        "the one that is filled, the head's and those that are being reduced, less the activations that are gone by "
+        "then");
+}
+
 } // namespace
 
 template <typename Number>
@@ -161,13 +213,15 @@ std::vector<AllocationOf<Number>> state_allocations(
             "optimizer temporaries",
             "fp32 copies of the largest tensor in an update that is not fused; their blocks stay in the allocator's "
             "cache");
-    if (plan.training.sharding == Sharding::gradients && micro_batches_together(plan) > 1)
+    if (rank.constants[Constant::gradient_buffers] > 0) {
+        add_buffers(list, plan, rank, parameters);
+    } else if (plan.training.sharding == Sharding::gradients && micro_batches_together(plan) > 1)
         add<Number>(list, MemoryKind::gradients, Lifetime::step,
             2 * total(input<Number>("bytes", rank.gradient_bytes))
                 / input<Number>("chunks", plan.layout.virtual_stages),
             "unsharded gradients of a chunk",
             "summed over the micro-batches of a block, while those of the chunk before are reduced");
-    if (fsdp && split.weights > 1) {
+    else if (fsdp && split.weights > 1) {
         if (plan.layout.pp > 1) {
             add<Number>(list, MemoryKind::weights, Lifetime::step, total(element), "gathered weights",
                 "kept from the first forward to the last backward under pipeline parallelism");

@@ -255,7 +255,7 @@ void add_micro_batch_sharding(
             const double bytes = count * (of_layers ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
                 of_layers && training.fsdp.prefetch);
-            if (training.fsdp.reshard_after_forward)
+            if (training.fsdp.reshard_after_forward && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1))
                 add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather, bytes, units,
                     of_layers && training.fsdp.prefetch);
         }
