@@ -124,8 +124,6 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
     limits.refuse_if(!wide(training.optimizer_state_dtype), "optimizer_state_dtype", "training.optimizer_state_dtype",
         "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)), quoted("fp32"));
-    limits.refuse_if(training.offload != Offload::none, "offload", "training.offload",
-        "offloading of " + to_text(training.offload), quoted("none"));
     limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
 }
 

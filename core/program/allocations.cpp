@@ -55,14 +55,6 @@ Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
     return input<Number>("tokens", rank.tokens) * rebuilt * input<Number>("bytes", rank.element_bytes);
 }
 
-// What passes from layer to layer.
-template <typename Number>
-Number layer_input_bytes(const RankShape& rank)
-{
-    return input<Number>("tokens", rank.tokens) * input<Number>("hidden", rank.hidden)
-        * input<Number>("bytes", rank.element_bytes) / input<Number>("TP", rank.sequence_split);
-}
-
 // What is whole for a while where parts are kept, of a trainer that reduces gradients in place
 // (Constant::gradient_buffers).
 template <typename Number>
@@ -100,9 +92,11 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         "gathered units", "the unit in use and the prefetched one; the head's from the forward to the backward pass");
     // As a backward pass goes on gradients wait for their reduction, and activations are freed.
     const bool moe = plan.model.experts.has_value();
-    const Number freed = training.recompute == Recompute::full
-        ? layer_input_bytes<Number>(rank)
-        : layer_activation_bytes<Number>(plan, rank, moe);
+    Number freed = layer_activation_bytes<Number>(plan, rank, moe);
+    if (training.recompute == Recompute::full)
+        freed = layer_input_bytes<Number>(rank);
+    else if (training.recompute == Recompute::selective)
+        freed = freed - freed_selectively<Number>(plan, rank, moe, freed);
     const Number one = width * unit;
     Number most = width * rear + one;
     Number later = most;
@@ -275,6 +269,30 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     return freed;
 }
 
+} // namespace
+
+template <typename Number>
+Number freed_selectively(const ResolvedPlan& plan, const RankShape& rank, bool moe, const Number& layer)
+{
+    if (!parts_of_stack(plan))
+        return freed_by_parts<Number>(plan, rank, moe, layer);
+    Number freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
+    if (has_score_matrix(plan.training))
+        freed = larger(freed, score_bytes<Number>(rank));
+    if (plan.model.latent)
+        freed = larger(freed, latent_bytes<Number>(plan, rank));
+    return freed;
+}
+
+template <typename Number>
+Number layer_input_bytes(const RankShape& rank)
+{
+    return input<Number>("tokens", rank.tokens) * input<Number>("hidden", rank.hidden)
+        * input<Number>("bytes", rank.element_bytes) / input<Number>("TP", rank.sequence_split);
+}
+
+namespace {
+
 template <typename Number>
 void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
     int dense_layers, int moe_layers, double recompute_layers)
@@ -305,23 +323,23 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
     } else if (training.recompute == Recompute::selective) {
         Number freed = 0.0;
         if (parts_of_stack(plan)) {
-            freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
-            if (has_score_matrix(training))
-                freed = larger(freed, score_bytes<Number>(rank));
-            if (plan.model.latent)
-                freed = larger(freed, latent_bytes<Number>(plan, rank));
+            freed = freed_selectively<Number>(plan, rank, false, layer);
         } else {
             const auto of = [&](int count, bool moe) -> Number {
-                return count == 0 ? Number(0.0) : count / layers * freed_by_parts<Number>(plan, rank, moe, one(moe));
+                return count == 0 ? Number(0.0) : count / layers * freed_selectively<Number>(plan, rank, moe, one(moe));
             };
             freed = of(dense_layers, false) + of(moe_layers, true);
         }
         kept = whole - again * part("recomputed part of a layer", freed);
         add<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
     }
-    if (training.offload == Offload::activations && 2 * value_of(layer) < value_of(kept)) {
-        kept = 2 * layer;
-        note = "the layer in use and the one in transfer to the host";
+    if (training.offload == Offload::activations) {
+        const Number buffers = 2 * (again < layers ? layer : kept / layers);
+        for (const Lifetime pass : {Lifetime::forward, Lifetime::loss, Lifetime::backward})
+            add<Number>(list, MemoryKind::activations, pass, buffers, "offloaded layers",
+                "the layer in use and the one on its way to the host or from there");
+        kept = 2 * part("input of a layer", layer_input_bytes<Number>(rank));
+        note = "what came from the stage before and what went to the next: the host has all else";
     }
     add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
 }
@@ -336,7 +354,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     const int dense = dense_layers(plan.model, shape.first_layer, shape.layers), moe = shape.layers - dense;
     if (shape.layers > 0)
         add_layers(list, plan, rank, dense, moe, shape.recompute_layers);
-    if (shape.embedding)
+    if (shape.embedding && plan.training.offload != Offload::activations)
         add<Number>(
             list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
     if (shape.head) {
@@ -357,6 +375,8 @@ std::vector<AllocationOf<Number>> chunk_allocations(
 template LayerWidths<double> layer_widths(const ResolvedPlan&, const RankShape&, bool);
 template LayerWidths<Formula> layer_widths(const ResolvedPlan&, const RankShape&, bool);
 template double layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
+template double freed_selectively(const ResolvedPlan&, const RankShape&, bool, const double&);
+template double layer_input_bytes(const RankShape&);
 template Formula layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
 template std::vector<Allocation> state_allocations(const ResolvedPlan&, const RankShape&, const StageParameters&);
 template std::vector<AllocationOf<Formula>> state_allocations(
