@@ -109,6 +109,13 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         "then");
 }
 
+// Of a row that is in a share of the layers.
+template <typename Number>
+Number of_share(double share, const Number& width)
+{
+    return share == 1 ? width : input<Number>("share of the layers", share) * width;
+}
+
 } // namespace
 
 template <typename Number>
@@ -118,20 +125,27 @@ LayerWidths<Number> layer_widths(const ResolvedPlan& plan, const RankShape& rank
     LayerWidths<Number> widths;
     for (const Row& row : layer_rows(plan.model, moe)) {
         if (const auto* attention = std::get_if<AttentionRow>(&row))
-            widths.attention += (input<Number>("queries", double(attention->query))
-                                    + input<Number>("attention output", double(attention->output)))
-                    / tp
-                + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
+            widths.attention += of_share(attention->share,
+                (input<Number>("queries", double(attention->query))
+                    + input<Number>("attention output", double(attention->output)))
+                        / tp
+                    + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local));
+        if (const auto* scan = std::get_if<ScanRow>(&row))
+            widths.attention += of_share(scan->share,
+                (input<Number>("inputs of a scan", double(scan->inputs))
+                    + input<Number>("output of a scan", double(scan->output)))
+                    / tp);
         if (const auto* norm = std::get_if<NormRow>(&row)) {
             if (const double elements = normed_elements(*norm, rank); elements > 0)
-                widths.norms += input<Number>("inputs of more norms", elements);
+                widths.norms += of_share(norm->share, input<Number>("inputs of more norms", elements));
         }
         const auto* experts = std::get_if<ExpertsRow>(&row);
         const auto* mlp = experts != nullptr ? &experts->activation : std::get_if<ActivationRow>(&row);
         if (mlp != nullptr)
             widths.mlps.push_back({experts != nullptr,
-                input<Number>(mlp->label, double(mlp->width))
-                    / (experts != nullptr ? input<Number>("ETP", rank.cut.etp) : tp),
+                of_share(experts != nullptr ? experts->share : mlp->share,
+                    input<Number>(mlp->label, double(mlp->width))
+                        / (experts != nullptr ? input<Number>("ETP", rank.cut.etp) : tp)),
                 double(mlp->inputs)});
     }
     return widths;
@@ -155,6 +169,7 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
         = constant<Number>(rank, Constant::activation_hidden_factor) * whole / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
         hidden += constant<Number>(rank, Constant::activation_gathered_factor) * whole;
+    hidden = of_share(branches(plan.model, moe) / 2, hidden); // they hold of two branches
     Number bytes
         = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + kept.norms + mlp) + routed;
     if (!plan.training.compile)

@@ -2,6 +2,7 @@
 #include "core/program/layer_operations.h"
 
 #include "core/program/recompute.h"
+#include "core/program/scan_operations.h"
 #include "core/program/sharding_operations.h"
 
 #include <algorithm>
@@ -15,17 +16,17 @@ bool fused_attention(const Training& training)
     return training.attention != AttentionKernel::unfused && training.attention != AttentionKernel::fused_softmax;
 }
 
-void add_attention(
-    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
+void add_attention(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank,
+    const AttentionRow& row, double layers, double recompute)
 {
     const bool fused = fused_attention(plan.training);
     const bool ring = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
     // Windows are taken as spread evenly over the layers; kernels that keep the scores in memory compute them all.
-    const double windowed = fused ? plan.model.windowed_share() : 0;
+    const double windowed = fused ? row.windowed : 0;
     Attention core{.queries = rank.seq_len / rank.cp,
         .keys = rank.seq_len,
-        .head_dim = rank.head_dim,
-        .batch = rank.sequences * rank.heads,
+        .head_dim = double(row.query + row.output) / (2.0 * row.heads),
+        .batch = rank.sequences * row.heads / rank.tp,
         .causal = fused, // batched products compute the whole square
         .fused = fused,
         .blocks = ring ? rank.cp : 1};
@@ -41,6 +42,8 @@ void add_attention(
                 .work = window},
             recompute);
     }
+    if (windowed == 1)
+        return;
     add_passes(list,
         {.name = "attention",
             .repeat = layers * (1 - windowed),
@@ -112,7 +115,7 @@ void add_context_collectives(
 
 // Norms and residuals work on hidden-size tensors, which sequence parallelism splits; the rest on TP-split tensors.
 void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
-    double ffn_rows, double ffn_width, double more_norms, const RecomputeShare& again)
+    double ffn_rows, double ffn_width, double more_norms, double branches, const RecomputeShare& again)
 {
     const double scale = rank.element_bytes / 2;
     const bool gated = plan.model.gated(), biased = plan.model.activation == Activation::gelu;
@@ -123,8 +126,8 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
         double again;
     };
     const Item items[] = {
-        {"norms and residuals", 24 * rank.hidden * rank.tokens / rank.sequence_split * scale,
-            "two norms and two residual additions: 24 h bytes per token", again.norms},
+        {"norms and residuals", 12 * branches * rank.hidden * rank.tokens / rank.sequence_split * scale,
+            "a norm and a residual addition of each branch: 12 h bytes per token", again.norms},
         {"more norms", 4 * more_norms * rank.tokens * scale,
             "of queries, keys or a block's output: 4 bytes an element and token", again.positions},
         {"positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale,
@@ -298,18 +301,18 @@ void add_fp8_scales(std::vector<Operation>& list, const ResolvedPlan& plan, cons
         const auto* matrix = std::get_if<MatrixRow>(&row);
         if (matrix == nullptr)
             continue;
-        ++matrices;
-        inputs += matrix->product != last ? 1 : 0;
+        matrices += matrix->share;
+        inputs += matrix->product != last ? matrix->share : 0;
         last = matrix->product;
         if (training.fp8_recipe != Fp8Recipe::rowwise)
             continue;
         const bool cut = matrix->residual(); // what the forward sums over is, and what the backward does else
         for (const double side : {rank.tokens, double(cut ? matrix->out : matrix->in)}) {
-            add(GroupKind::tp, of_tp, cut ? Phase::forward : Phase::backward, 1, kNumber * side);
-            add(GroupKind::tp, of_tp, Phase::recompute, cut ? share : 0, kNumber * side);
+            add(GroupKind::tp, of_tp, cut ? Phase::forward : Phase::backward, matrix->share, kNumber * side);
+            add(GroupKind::tp, of_tp, Phase::recompute, cut ? share * matrix->share : 0, kNumber * side);
         }
         for (const double side : {rank.cut.out(*matrix), rank.cut.in(*matrix)})
-            add(GroupKind::dp_cp, of_replicas, Phase::weight_gradient, 1, kNumber * side);
+            add(GroupKind::dp_cp, of_replicas, Phase::weight_gradient, matrix->share, kNumber * side);
     }
     if (training.fp8_recipe != Fp8Recipe::tensorwise)
         return;
@@ -334,48 +337,58 @@ struct RowOperations {
     double more_norms = 0; // elements of a token on this rank
     std::string_view open{}; // the product that goes on
     bool routes = false, of_expert = false;
-    double n = 0, k = 0, repeated_n = 0;
+    double n = 0, k = 0, repeated_n = 0, share = 1;
 
-    void operator()(const NormRow& norm) { more_norms += normed_elements(norm, rank); }
+    void operator()(const NormRow& norm) { more_norms += norm.share * normed_elements(norm, rank); }
     void operator()(const VectorRow&) { }
     void operator()(const MatrixRow& matrix)
     {
-        if (matrix.product != open)
+        if (matrix.product != open || matrix.share != share)
             end_product();
         open = matrix.product;
+        share = matrix.share;
         routes = matrix.kind == ParameterKind::router;
         of_expert = matrix.kind == ParameterKind::expert;
         n += rank.cut.out(matrix);
         repeated_n += rank.cut.out(matrix) * repeated.share_of(matrix);
         k = rank.cut.in(matrix);
     }
-    void operator()(const AttentionRow&)
+    void operator()(const AttentionRow& row)
     {
         end_product();
-        add_attention(list, plan, rank, layers, again.attention);
+        const double attending = layers * row.share;
+        add_attention(list, plan, rank, row, attending, again.attention);
         if (plan.layout.cp == 1)
             return;
         if (plan.training.cp_method == CpMethod::ring)
-            add_ring(list, rank, layers, again.attention);
+            add_ring(list, rank, attending, again.attention);
         else
-            add_context_collectives(list, plan, rank, layers, again.attention);
+            add_context_collectives(list, plan, rank, attending, again.attention);
     }
-    void operator()(const ActivationRow& activation) { pass(rank.tokens, double(activation.width) / rank.cut.tp); }
+    void operator()(const ScanRow& row)
+    {
+        end_product();
+        add_scan_operations(list, plan, rank, row, layers * row.share, again.projections);
+    }
+    void operator()(const ActivationRow& activation)
+    {
+        pass(rank.tokens * activation.share, double(activation.width) / rank.cut.tp);
+    }
     void operator()(const ExpertsRow& experts)
     {
         for (const MatrixRow& matrix : experts.each)
             (*this)(matrix);
         end_product();
-        pass(rank.expert_rows * rank.local_experts, double(experts.activation.width) / rank.cut.etp);
-        add_token_exchange(list, plan, rank, layers, again.exchange);
+        pass(rank.expert_rows * rank.local_experts * experts.share, double(experts.activation.width) / rank.cut.etp);
+        add_token_exchange(list, plan, rank, layers * experts.share, again.exchange);
     }
     // Rows that multiply the same input are one product.
     void end_product()
     {
         const double rows = routes ? rank.tokens / rank.sequence_split : of_expert ? rank.expert_rows : rank.tokens;
         const std::size_t before = list.size();
-        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers,
-            n > 0 ? repeated_n / n : 0, !routes, true);
+        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1,
+            layers * share, n > 0 ? repeated_n / n : 0, !routes, true);
         for (std::size_t i = before; of_expert && i < list.size(); ++i)
             of_experts(list[i]);
         open = {};
@@ -458,13 +471,14 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
         std::visit(rows, row);
     rows.end_product();
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
-    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, again);
+    const double written = branches(plan.model, group.moe);
+    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, written, again);
     if (is_of_products(plan.training.precision))
         add_casts(list, rank, layers, ffn_rows, ffn_width, again, plan.training);
     if (plan.training.precision == Precision::fp8)
         add_fp8_scales(list, plan, rank, layers, again);
     if (plan.layout.tp > 1)
-        add_tensor_parallel(list, plan, rank, layers, again);
+        add_tensor_parallel(list, plan, rank, layers * written / 2, again);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);
     if (plan.training.offload == Offload::activations)
         add_activation_offload(list, plan, rank, group, recompute_layers);
