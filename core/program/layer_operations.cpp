@@ -223,13 +223,16 @@ void add_tensor_parallel(std::vector<Operation>& list, const ResolvedPlan& plan,
     add_sync(Phase::backward, 2 * layers * (1 + std::max(again.gathers, again.reductions)));
 }
 
-// Bytes of an element's way to fp8: read once and written twice, as it is and transposed (fp8_cast_bytes); rows and
-// columns need their largest values first, block scales are written beside.
-double cast_bytes(Fp8Recipe recipe, const Constants& constants)
+// Bytes of an element's way to a narrow operand: read once and written twice, as it is and transposed
+// (fp8_cast_bytes); rows, columns and tensors whose blocks have scales of scales need their largest values first, block
+// scales are written beside.
+double cast_bytes(const Training& training, const Constants& constants)
 {
     constexpr double kReadBefore = 2, kScales128 = 2 * 4.0 / 128, kScales32 = 2 * 1.0 / 32;
     const double both_copies = constants[Constant::fp8_cast_bytes];
-    switch (recipe) {
+    if (training.precision == Precision::nvfp4)
+        return both_copies + kReadBefore - 2 * (1 - bytes_per_element(Precision::nvfp4));
+    switch (training.fp8_recipe) {
     case Fp8Recipe::rowwise:
         return both_copies + kReadBefore;
     case Fp8Recipe::blockwise:
@@ -242,19 +245,22 @@ double cast_bytes(Fp8Recipe recipe, const Constants& constants)
     return both_copies;
 }
 
-// Casts to fp8 with their transposed copies: the inputs of a layer's products forward, their output gradients backward
-// (Micikevicius et al., arXiv:2209.05433). Head, embedding, router and attention stay in bf16.
-void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows,
-    double ffn_width, const RecomputeShare& again, double bytes)
+// Casts with their transposed copies: the inputs of a layer's products forward, their output gradients backward (fp8:
+// Micikevicius et al., arXiv:2209.05433; nvfp4, whose Hadamard transforms happen within them: NVIDIA,
+// arXiv:2509.25149). Head, embedding, router and attention stay in bf16.
+void add_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows, double ffn_width,
+    const RecomputeShare& again, const Training& training)
 {
+    const double bytes = cast_bytes(training, rank.constants);
+    const std::string name = to_text(training.precision) + " casts";
     const double of_attention = rank.tokens * (rank.hidden + rank.output / rank.tp);
     const double of_mlp = rank.tokens * rank.hidden + ffn_rows * ffn_width, inputs = of_attention + of_mlp;
     const double repeated
         = again.every_second ? again.part / 2 * inputs : again.projections * of_attention + again.mlp * of_mlp;
     const double gradients = rank.tokens * (rank.query / rank.tp + rank.key_local + rank.value_local + 2 * rank.hidden)
         + ffn_rows * rank.mlp_inputs * ffn_width;
-    const auto add = [&](Phase phase, const char* name, const char* note, double elements, double share) {
-        list.push_back({.name = name,
+    const auto add = [&](Phase phase, const char* what, const char* note, double elements, double share) {
+        list.push_back({.name = name + what,
             .phase = phase,
             .part = phase == Phase::recompute ? Part::recompute : Part::compute,
             .repeat = layers * share,
@@ -262,10 +268,10 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
             .work = Elementwise{.bytes = elements * bytes}});
     };
     const char* note = "inputs of the layer's products";
-    add(Phase::forward, "fp8 casts", note, inputs, 1);
+    add(Phase::forward, "", note, inputs, 1);
     if (repeated > 0)
-        add(Phase::recompute, "fp8 casts", note, inputs, repeated / inputs);
-    add(Phase::backward, "fp8 casts of gradients", "output gradients of the layer's products", gradients, 1);
+        add(Phase::recompute, "", note, inputs, repeated / inputs);
+    add(Phase::backward, " of gradients", "output gradients of the layer's products", gradients, 1);
 }
 
 // The largest magnitudes from which ranks that share a scale make it: of a tensor, or of rows that they hold in parts.
@@ -391,7 +397,7 @@ struct RowOperations {
     static void of_experts(Operation& product)
     {
         product.scale = Constant::expert_product_scale;
-        std::get<Gemm>(product.work).fp8_share = Constant::expert_fp8_share;
+        std::get<Gemm>(product.work).narrow_share = Constant::expert_fp8_share;
     }
     void pass(double rows, double width)
     {
@@ -431,11 +437,11 @@ void add_passes(std::vector<Operation>& list, Operation op, double recompute)
 }
 
 void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
-    double k, double batch, double repeat, double recompute, bool fp8, bool in_layer)
+    double k, double batch, double repeat, double recompute, bool narrow, bool in_layer)
 {
     if (m <= 0 || n <= 0 || k <= 0)
         return;
-    const bool at_fp8 = fp8 && plan.training.precision == Precision::fp8;
+    const bool at_narrow = narrow && is_of_products(plan.training.precision);
     const auto add = [&](Phase phase, const char* what, const Gemm& product, double share) {
         list.push_back({.name = name + what,
             .phase = phase,
@@ -444,10 +450,10 @@ void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const s
             .in_layer = in_layer,
             .work = product});
     };
-    const Gemm forward{.m = m, .n = n, .k = k, .batch = batch, .fp8 = at_fp8};
+    const Gemm forward{.m = m, .n = n, .k = k, .batch = batch, .narrow = at_narrow};
     add(Phase::forward, "", forward, 1);
-    add(Phase::backward, ", input gradient", {.m = m, .n = k, .k = n, .batch = batch, .fp8 = at_fp8}, 1);
-    add(Phase::weight_gradient, ", weight gradient", {.m = n, .n = k, .k = m, .batch = batch, .fp8 = at_fp8}, 1);
+    add(Phase::backward, ", input gradient", {.m = m, .n = k, .k = n, .batch = batch, .narrow = at_narrow}, 1);
+    add(Phase::weight_gradient, ", weight gradient", {.m = n, .n = k, .k = m, .batch = batch, .narrow = at_narrow}, 1);
     if (recompute > 0)
         add(Phase::recompute, ", repeated", forward, recompute);
 }
@@ -467,10 +473,10 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
     const double written = branches(plan.model, group.moe);
     add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, written, again);
-    if (plan.training.precision == Precision::fp8) {
-        add_fp8_casts(list, rank, layers, ffn_rows, ffn_width, again, cast_bytes(plan.training.fp8_recipe, constants));
+    if (is_of_products(plan.training.precision))
+        add_casts(list, rank, layers, ffn_rows, ffn_width, again, plan.training);
+    if (plan.training.precision == Precision::fp8)
         add_fp8_scales(list, plan, rank, layers, again);
-    }
     if (plan.layout.tp > 1)
         add_tensor_parallel(list, plan, rank, layers * written / 2, again);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);

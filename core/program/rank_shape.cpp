@@ -10,8 +10,7 @@ namespace {
 
 double activation_bytes(Precision precision)
 {
-    // fp8 training keeps activations and weights in bf16; only the operands of products are cast.
-    return precision == Precision::fp8 ? 2 : bytes_per_element(precision);
+    return is_of_products(precision) ? 2 : bytes_per_element(precision);
 }
 
 // Where layers attend differently, the mean of those that attend.
