@@ -138,7 +138,7 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
     }
     if (chunk_.embeds) {
         units_.enter(ParameterUnits::kFront);
-        x = embed(x, positions);
+        x = units_.leave(ParameterUnits::kFront, embed(x, positions));
     }
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
         const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
