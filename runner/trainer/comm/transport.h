@@ -36,7 +36,8 @@ public:
     virtual std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) = 0;
     // out: size() times `in` along dimension 0, in rank order. Contiguous tensors.
     virtual std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) = 0;
-    // out: this rank's part (1/size() along dimension 0) of the sum of all ranks' `in`. Contiguous tensors.
+    // out: this rank's part (1/size() along dimension 0) of the sum of all ranks' `in`. Contiguous tensors;
+    // `out` may be that part of `in` itself, the rest of which then holds what it did.
     virtual std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) = 0;
     // Point to point. A send may complete only when the peer receives: ranks that send to each other issue all their
     // transfers in one call, before they wait for any.

@@ -92,6 +92,23 @@ std::vector<Bucket> plan_buckets(const std::vector<Shard>& shards, int64_t capac
     return buckets;
 }
 
+namespace {
+// Both ends of a whole model on one rank are apart where one only looks up and the other has a matrix of its own: each
+// is there while it is needed alone.
+bool ends_apart(const std::vector<Shard>& shards, const std::vector<std::size_t>& ends)
+{
+    const auto any = [&](auto... roles) {
+        return std::ranges::any_of(ends, [&](std::size_t i) { return ((shards[i].parameter.role == roles) || ...); });
+    };
+    return any(Role::embedding) && any(Role::head) && !any(Role::embedding_norm);
+}
+
+bool stands_behind(const Shard& shard)
+{
+    return shard.parameter.role == Role::final_norm || shard.parameter.role == Role::head;
+}
+} // namespace
+
 std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of)
 {
     std::vector<std::vector<std::size_t>> units;
@@ -112,6 +129,12 @@ std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_
         units.back().push_back(i);
     }
     std::vector<Bucket> buckets;
+    if (ends_apart(shards, root)) {
+        const auto behind
+            = std::ranges::stable_partition(root, [&](std::size_t i) { return !stands_behind(shards[i]); });
+        add_buckets(buckets, shards, {behind.begin(), behind.end()}, groups_of);
+        root.erase(behind.begin(), behind.end());
+    }
     for (std::size_t u = units.size(); u-- > 0;)
         add_buckets(buckets, shards, units[u], groups_of);
     for (const std::size_t i : alone)
