@@ -29,9 +29,14 @@ template <>
 inline constexpr auto kWords<RecomputePart> = std::to_array<std::string_view>(
     {"core-attention", "mlp", "layer-norm", "moe", "operations"});
 inline constexpr std::size_t kRecomputes = static_cast<std::size_t>(Recompute::full) + 1;
-enum class Precision { fp32, fp16, bf16, fp8 };
+enum class Precision { fp32, fp16, bf16, fp8, nvfp4 };
 template <>
-inline constexpr auto kWords<Precision> = std::to_array<std::string_view>({"fp32", "fp16", "bf16", "fp8"});
+inline constexpr auto kWords<Precision> = std::to_array<std::string_view>({"fp32", "fp16", "bf16", "fp8", "nvfp4"});
+// Precisions of the layers' products alone; weights, activations and all else stay in bf16.
+constexpr bool is_of_products(Precision precision)
+{
+    return precision == Precision::fp8 || precision == Precision::nvfp4;
+}
 enum class AttentionKernel { flash1, flash2, flash3, cudnn, fused_softmax, unfused };
 template <>
 inline constexpr auto kWords<AttentionKernel> = std::to_array<std::string_view>(

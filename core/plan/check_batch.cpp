@@ -288,8 +288,12 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("fp8_recipe_unsupported", "training.fp8_recipe",
             gpu.name + " has no matrix units that take a scale with each 32 elements (Blackwell and CDNA 4 do)",
             "tensorwise");
-    if (training.grad_dtype == Precision::fp8)
-        reasons.add("grad_dtype_unsupported", "training.grad_dtype", "gradients cannot be accumulated in fp8", "bf16");
+    if (is_of_products(training.grad_dtype))
+        reasons.add("grad_dtype_unsupported", "training.grad_dtype",
+            "gradients cannot be accumulated in " + to_text(training.grad_dtype), "bf16");
+    if (training.optimizer_state_dtype == Precision::nvfp4)
+        reasons.add("optimizer_state_dtype_unsupported", "training.optimizer_state_dtype",
+            "optimizer states cannot be kept in nvfp4", "bf16");
     if (training.recompute != Recompute::none && (training.recompute_layers || training.recompute_every > 1)) {
         // Layers of a pipeline rank, over all of its chunks.
         std::vector<int64_t> per_rank(static_cast<std::size_t>(layout.pp), 0);

@@ -53,15 +53,12 @@ double states_per_parameter(const ResolvedPlan& plan)
 {
     const ModelShape& model = plan.model;
     double matrices = 0;
-    for (const bool moe : {false, true}) {
-        const double layers = moe ? model.moe_layers() : model.layers - model.moe_layers();
-        if (layers <= 0)
-            continue;
-        const LayerParameters layer = layer_parameters(model, layer_rows(model, moe), Cut{});
+    for_each_kind(model, [&](double layers, const Rows& rows) {
+        const LayerParameters layer = layer_parameters(model, rows, Cut{});
         matrices += layers * muon_elements(plan, layer);
-        if (moe && plan.training.optimizer == Optimizer::muon)
+        if (model.experts && plan.training.optimizer == Optimizer::muon)
             matrices += layers * model.experts->count * layer.expert;
-    }
+    });
     return 2 - matrices / model.parameters();
 }
 
@@ -110,8 +107,8 @@ void count(Matrices& matrices, const MatrixRow& row, const Cut& cut, double time
         return;
     const double parts = muon_parts(row.role), out = double(row.out) / parts, in = double(row.in);
     Counts& counts = matrices[{std::min(out, in), std::max(out, in), parts, cut.out(row) * cut.in(row)}];
-    counts.all += times;
-    counts.cut += row.split == Split::none ? 0 : times;
+    counts.all += times * row.share;
+    counts.cut += row.split == Split::none ? 0 : times * row.share;
 }
 
 Matrices matrices_of(

@@ -116,7 +116,7 @@ Expected<LoadedCheckpoint> load_checkpoint(
     const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer, LossScaler& loss_scaler)
 {
     const fs::path folder = plan.run.checkpoint.load;
-    const Chosen chosen(candidates(folder), mesh, weights.masters()[0].device());
+    const Chosen chosen(candidates(folder), mesh, weights.device());
     LoadedCheckpoint loaded;
     if (chosen.problem()) {
         Problem problem = *chosen.problem();

@@ -140,7 +140,7 @@ RankShare::Files RankShare::copy()
     const at::NoGradGuard no_graph;
     const Communicator& world = mesh_[GroupKind::world];
     if (!host_.defined()) {
-        const bool pinned = weights_.masters()[0].is_cuda();
+        const bool pinned = weights_.device().is_cuda();
         host_ = at::empty({std::max<int64_t>(bytes_, 1)}, at::TensorOptions(at::kByte).pinned_memory(pinned));
     }
     used_ = 0;

@@ -39,7 +39,7 @@ struct GradientBuckets::State {
 
     [[nodiscard]] at::TensorOptions options(std::size_t b) const
     {
-        return weights.masters()[b].options().dtype(settings.type);
+        return weights.masters()[b].options().device(weights.device()).dtype(settings.type);
     }
 
     const at::Tensor& flat_of(std::size_t b)

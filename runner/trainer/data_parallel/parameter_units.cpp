@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/data_parallel/parameter_units.h"
 
-#include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/autograd/before_backward.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/grad_mode.h>
@@ -83,26 +83,6 @@ struct ParameterUnits::State {
         unit.made = 0;
     }
 };
-
-namespace {
-// The identity; its backward pass runs before that of everything that y was computed with.
-class BeforeBackward final : public GradientFunction {
-public:
-    explicit BeforeBackward(std::function<void()> action)
-        : action_(std::move(action))
-    {
-    }
-    Tensors forward(const Tensors& inputs, Tensors&) override { return {inputs[0].view_as(inputs[0])}; }
-    Tensors backward(const Tensors& gradients, const Tensors&) override
-    {
-        action_();
-        return gradients;
-    }
-
-private:
-    std::function<void()> action_;
-};
-} // namespace
 
 ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish)
     : state_(std::make_unique<State>(State{weights, settings, keep, overlap_publish, {}, {}, 0, {}, {}, {}}))
@@ -195,8 +175,7 @@ at::Tensor ParameterUnits::leave(int layer, const at::Tensor& y) const
                 : unit == 0 && state->units.size() > 1 ? std::optional(state->units.size() - 1)
                                                        : std::nullopt);
     };
-    const auto before = [bring, layer] { lasting({"before backward", layer}, bring); };
-    return apply(std::make_shared<BeforeBackward>(before), {y})[0];
+    return before_backward(y, [bring, layer] { lasting({"before backward", layer}, bring); });
 }
 
 void ParameterUnits::gradients_made(std::size_t bucket) const

@@ -9,6 +9,7 @@
 #include "runner/trainer/model/weights.h"
 
 #include <array>
+#include <functional>
 
 namespace fourfold::trainer {
 
@@ -21,8 +22,14 @@ public:
     // `states`: the type in which the moments are kept. Where it is not that of the masters, an update computes in the
     // masters' type and rounds the moments when it is done.
     Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states);
-    // One update of weights.masters() from `gradients` beside them, which are scaled in place by `scale` first.
-    void step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale);
+    // Called around the update of each bucket, where they are updated one after the other.
+    struct Visits {
+        std::function<void(std::size_t bucket)> before, after;
+    };
+    // One update of weights.masters() from `gradients` beside them, which are scaled in place by `scale` first; of all
+    // buckets at once without `visits`.
+    void step(
+        const std::vector<at::Tensor>& gradients, double learning_rate, double scale, const Visits* visits = nullptr);
 
     // Of matrices that take Muon's step it keeps the first moment, which is all that they have, and steps no further.
     [[nodiscard]] const std::vector<at::Tensor>& first_moment() const { return first_moment_; }
@@ -41,11 +48,16 @@ private:
     // Stretches of all buckets with one weight decay: one call of the fused update where the types allow it.
     struct Group {
         double weight_decay = 0;
-        std::vector<std::size_t> buckets; // beside segments
+        std::vector<std::size_t> buckets; // beside segments, ascending
         std::vector<BucketSegment> segments;
         std::vector<at::Tensor> masters, first_moments, second_moments, steps;
     };
-    void update(const Group& group, const std::vector<at::Tensor>& gradients, double learning_rate) const;
+    // Of the buckets [first, last).
+    void update(std::size_t first, std::size_t last, const std::vector<at::Tensor>& gradients, double learning_rate,
+        double scale) const;
+    // Of the stretches [first, last).
+    void update(const Group& group, std::size_t first, std::size_t last, const std::vector<at::Tensor>& gradients,
+        double learning_rate) const;
 
     // Routing biases: DeepSeek-V3 (arXiv:2412.19437), section 2.1.2, auxiliary-loss-free balancing.
     struct Ruled {
