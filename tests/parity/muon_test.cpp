@@ -104,8 +104,8 @@ class MuonStep : public ::testing::TestWithParam<std::pair<const char*, std::vec
 
 TEST_P(MuonStep, IsThePostsListingOnHiddenMatricesAndAdamWElsewhere)
 {
-    OneMuonRank one(OneMuonRank::joined(
-        {"run.clip_norm=0.05", "run.weight_decay=0.3", "run.momentum=0.8"}, GetParam().second));
+    OneMuonRank one(
+        OneMuonRank::joined({"run.clip_norm=0.05", "run.weight_decay=0.3", "run.momentum=0.8"}, GetParam().second));
     const RunSettings& run = one.plan.run;
     std::map<std::string, std::vector<double>> first, second;
     auto expected = one.weights();

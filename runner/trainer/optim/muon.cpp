@@ -250,8 +250,7 @@ private:
         whole_.clear();
         const at::Tensor steps = newton_schulz(std::move(batch));
         for (const auto& shape : shapes)
-            whole_.push_back(
-                together(steps.narrow(0, int64_t(whole_.size()) * alike_.parts, alike_.parts), shape));
+            whole_.push_back(together(steps.narrow(0, int64_t(whole_.size()) * alike_.parts, alike_.parts), shape));
     }
 
     void return_slices()

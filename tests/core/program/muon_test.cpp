@@ -15,8 +15,8 @@
 namespace fourfold::test {
 namespace {
 
-ResolvedPlan muon_plan(const std::string& model, const Json& layout, const std::string& sharding,
-    const std::string& optimizer = "muon")
+ResolvedPlan muon_plan(
+    const std::string& model, const Json& layout, const std::string& sharding, const std::string& optimizer = "muon")
 {
     int gpus = 1;
     for (const char* key : {"tp", "cp", "pp", "dp"})
@@ -63,13 +63,13 @@ double iteration(double rows, double columns) // five times X X^T, its square, a
 
 TEST(Muon, IteratesEveryMatrixOnceOnOneOfItsRanks)
 {
-    const double whole
-        = 32 * (2 * iteration(4096, 4096) + 2 * iteration(1024, 4096) + 3 * iteration(4096, 14336));
+    const double whole = 32 * (2 * iteration(4096, 4096) + 2 * iteration(1024, 4096) + 3 * iteration(4096, 14336));
     EXPECT_NEAR(flops_of_a_rank(muon_plan("llama-3.1-8b", {{"tp", 1}}, "none")) / whole, 1, 1e-12);
     for (const char* sharding : {"none", "optimizer", "gradients", "parameters"})
         EXPECT_NEAR(flops_of_a_rank(muon_plan("llama-3.1-8b", {{"tp", 2}, {"dp", 4}}, sharding)) * 8 / whole, 1, 1e-12)
             << sharding;
-    // 64 owners: the 96 largest matrices are two for some of them, for whom the others wait; of the others each has one.
+    // 64 owners: the 96 largest matrices are two for some of them, for whom the others wait; of the others each has
+    // one.
     EXPECT_NEAR(flops_of_a_rank(muon_plan("llama-3.1-8b", {{"tp", 8}, {"dp", 8}}, "parameters")),
         iteration(4096, 4096) + iteration(1024, 4096) + 2 * iteration(4096, 14336), 1);
     EXPECT_EQ(flops_of_a_rank(muon_plan("llama-3.1-8b", {{"tp", 2}}, "none", "fused-adamw")), 0);
