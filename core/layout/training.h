@@ -58,10 +58,11 @@ inline constexpr auto kWords<MxRounding> = std::to_array<std::string_view>({"flo
 enum class CpMethod { ring, all_gather, ulysses };
 template <>
 inline constexpr auto kWords<CpMethod> = std::to_array<std::string_view>({"ring", "all-gather", "ulysses"});
-enum class Optimizer { adamw, adam, fused_adamw, fused_adam };
+// muon: of hidden matrices (core/program/muon.h), and fused AdamW for the rest.
+enum class Optimizer { adamw, adam, fused_adamw, fused_adam, muon };
 template <>
 inline constexpr auto kWords<Optimizer> = std::to_array<std::string_view>(
-    {"adamw", "adam", "fused-adamw", "fused-adam"});
+    {"adamw", "adam", "fused-adamw", "fused-adam", "muon"});
 enum class Offload { none, activations, optimizer };
 template <>
 inline constexpr auto kWords<Offload> = std::to_array<std::string_view>({"none", "activations", "optimizer"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/allocations.h"
 
+#include "core/program/muon.h"
 #include "core/program/recompute.h"
 
 #include "core/program/weight_gradient_memory.h"
@@ -209,11 +210,20 @@ std::vector<AllocationOf<Number>> state_allocations(
             * constant<Number>(rank, Constant::gradient_memory_scale),
         "gradients", split.gradients > 1 ? kZero : "");
     if (plan.training.offload != Offload::optimizer) {
+        Number states = size(state_bytes, split.states, split.expert_states);
+        if (parameters.muon + parameters.expert_muon > 0) // which have no variance
+            states = states
+                - input<Number>("bytes", rank.state_bytes)
+                    * (input<Number>("matrices under Muon", parameters.muon) / input<Number>("shards", split.states)
+                        + input<Number>("matrices of experts", parameters.expert_muon)
+                            / input<Number>("shards", split.expert_states));
         add<Number>(list, MemoryKind::optimizer, Lifetime::step,
-            size(state_bytes, split.states, split.expert_states)
-                * constant<Number>(rank, Constant::optimizer_memory_scale),
-            "optimizer states", mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
+            states * constant<Number>(rank, Constant::optimizer_memory_scale), "optimizer states",
+            mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
     }
+    add<Number>(list, MemoryKind::optimizer, Lifetime::update,
+        input<Number>("matrices of a round", muon_workspace(plan, rank, parameters)), "matrices in iteration",
+        "Muon: what an owner gathers, and the products of its Newton-Schulz iteration");
     const bool unfused = plan.training.optimizer == Optimizer::adam || plan.training.optimizer == Optimizer::adamw;
     if (unfused && plan.training.offload != Offload::optimizer)
         add<Number>(list, MemoryKind::optimizer, Lifetime::step,

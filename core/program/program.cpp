@@ -4,6 +4,7 @@
 
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
+#include "core/program/muon.h"
 #include "core/program/operation.h"
 #include "core/program/sharding_operations.h"
 
@@ -48,6 +49,11 @@ void add_chunk_parameters(
     sum.dense += layers;
     sum.experts += counts.moe * rank.experts();
     sum.layer_count += shape.layers;
+    sum.dense_layers += counts.dense;
+    sum.moe_layers += counts.moe;
+    for (const bool moe : {false, true})
+        sum.muon += (moe ? counts.moe : counts.dense) * muon_elements(plan, rank.layer(moe));
+    sum.expert_muon += counts.moe * muon_elements_of_experts(plan, rank);
     const double embedding = embedding_parameters(model, rank), head = head_parameters(model, rank);
     const double norm = head - rank.vocab * rank.hidden / rank.tp;
     if (shape.embedding) {

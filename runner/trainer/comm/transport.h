@@ -42,6 +42,11 @@ public:
     // Point to point. A send may complete only when the peer receives: ranks that send to each other issue all their
     // transfers in one call, before they wait for any.
     virtual std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) = 0;
+    // The same, of a payload of which this rank keeps `own_bytes` itself.
+    virtual std::unique_ptr<Pending> all_to_all(const std::vector<Transfer>& transfers, int64_t /*own_bytes*/)
+    {
+        return exchange(transfers);
+    }
     // Makes the connection of the messages this way, with the peer, which calls it too; it returns when that has. Left
     // to the first message, NCCL makes it there, and the host waits for the peer's first message: of ranks that ask for
     // what they will get before they send what it comes from, for ever.

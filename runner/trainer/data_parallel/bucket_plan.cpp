@@ -17,15 +17,16 @@ bool is_ruled(const Shard& shard)
 Bucket bucket_of(const std::vector<Shard>& shards, std::vector<std::size_t> members, const ReplicaGroups& groups)
 {
     const auto kind = [&](std::size_t i) {
-        return std::tuple(shards[i].replication, !shards[i].parameter.weight_decay, is_ruled(shards[i]));
+        return std::tuple(
+            shards[i].muon, shards[i].replication, !shards[i].parameter.weight_decay, is_ruled(shards[i]));
     };
     std::ranges::stable_sort(members, {}, kind);
     Bucket bucket{groups, {}, {}, 0};
     for (const std::size_t i : members) {
         const Shard& shard = shards[i];
         if (bucket.segments.empty() || kind(bucket.entries.back().shard) != kind(i))
-            bucket.segments.push_back(
-                {shard.replication, shard.parameter.weight_decay, is_ruled(shard), bucket.elements, bucket.elements});
+            bucket.segments.push_back({shard.replication, shard.parameter.weight_decay, is_ruled(shard), shard.muon,
+                bucket.elements, bucket.elements});
         bucket.entries.push_back({i, bucket.elements});
         bucket.elements += shard.elements();
         bucket.segments.back().end = bucket.elements;
@@ -55,6 +56,13 @@ bool stands_alone(const Shard& shard)
     return shard.replication == Replication::ends;
 }
 } // namespace
+
+std::pair<int64_t, int64_t> Bucket::range_in(int part, const BucketEntry& entry, int64_t count) const
+{
+    const int64_t first = part * part_elements(), last = first + part_elements();
+    const int64_t begin = std::max(first, entry.offset), end = std::min(last, entry.offset + count);
+    return {begin - entry.offset, std::max(begin, end) - entry.offset};
+}
 
 std::vector<BucketSegment> Bucket::own_segments() const
 {

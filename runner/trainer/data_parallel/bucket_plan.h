@@ -6,6 +6,7 @@
 #include "runner/trainer/model/shard.h"
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace fourfold::trainer {
@@ -21,6 +22,7 @@ struct BucketSegment {
     Replication replication = Replication::none;
     bool weight_decay = true;
     bool ruled = false; // moved by the sign of the gradient, which no norm counts: routing biases
+    bool muon = false; // these come last: they have no second moments, which so are the first elements of a part
     int64_t begin = 0, end = 0; // elements [begin, end)
 };
 
@@ -49,6 +51,9 @@ struct Bucket {
     [[nodiscard]] bool cut() const { return groups.parts > 1; }
     [[nodiscard]] int64_t part_elements() const { return elements / groups.parts; }
     [[nodiscard]] int64_t part_begin() const { return groups.part * part_elements(); }
+    // Which elements of an entry with so many, counted from its begin, lie in part `part`: [first, second), perhaps
+    // none.
+    [[nodiscard]] std::pair<int64_t, int64_t> range_in(int part, const BucketEntry& entry, int64_t count) const;
     // The segments as far as they lie in this rank's part, their elements counted from the part's begin.
     [[nodiscard]] std::vector<BucketSegment> own_segments() const;
 };

@@ -31,7 +31,7 @@ TEST(Spellings, AsInTheReference)
     expect_spellings<AttentionKernel>({"flash1", "flash2", "flash3", "cudnn", "fused-softmax", "unfused"});
     expect_spellings<Fp8Recipe>({"tensorwise", "rowwise", "blockwise", "mxfp8"});
     expect_spellings<CpMethod>({"ring", "all-gather", "ulysses"});
-    expect_spellings<Optimizer>({"adamw", "adam", "fused-adamw", "fused-adam"});
+    expect_spellings<Optimizer>({"adamw", "adam", "fused-adamw", "fused-adam", "muon"});
     expect_spellings<Offload>({"none", "activations", "optimizer"});
     expect_spellings<FlopConvention>({"megatron-lm", "bloom-before-02-21", "bloom-from-02-21", "palm"});
     expect_spellings<LrSchedule>({"constant", "linear", "cosine", "wsd"});
