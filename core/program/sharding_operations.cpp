@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/sharding_operations.h"
 
+#include "core/program/muon.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -257,7 +259,7 @@ void add_micro_batch_sharding(
             const double bytes = count * (of_layers ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
                 of_layers && training.fsdp.prefetch);
-            if (training.fsdp.reshard_after_forward)
+            if (training.fsdp.reshard_after_forward && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1))
                 add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather, bytes, units,
                     of_layers && training.fsdp.prefetch);
         }
@@ -298,6 +300,9 @@ void add_step_operations(
     const Sharded split = sharded(plan);
     const Constants& constants = rank.constants;
     const double own = parameters.dense / split.states + parameters.experts / split.expert_states;
+    const double own_muon = parameters.muon / split.states + parameters.expert_muon / split.expert_states;
+    // Of these no second state is read and written, but the momentum goes out and the step comes back.
+    const double muon_bytes = own_muon * (4 * rank.element_bytes - 2 * rank.state_bytes);
     const double local = fully_sharded(plan.training) ? 0 : parameters.total();
     const bool offloaded = plan.training.offload == Offload::optimizer;
     list.push_back({.name = "optimizer",
@@ -306,9 +311,11 @@ void add_step_operations(
         .in_layer = false,
         .note
         = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
-        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes]
+        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes] + muon_bytes
                 + local * constants[Constant::optimizer_local_bytes],
-            .least_bytes = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes)}});
+            .least_bytes
+            = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes) - own_muon * 2 * rank.state_bytes}});
+    add_muon_operations(list, plan, rank, parameters);
     if (offloaded)
         add_optimizer_offload(list, plan, rank, own);
     if (layout.gpus() > 1)

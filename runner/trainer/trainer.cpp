@@ -42,7 +42,8 @@ at::ScalarType type_of(Precision precision, const at::TensorOptions& exact)
     case Precision::fp16:
         return at::kHalf;
     case Precision::bf16:
-    case Precision::fp8: // of products alone
+    case Precision::fp8:
+    case Precision::nvfp4: // of products alone
         return at::kBFloat16;
     case Precision::fp32:
         break;
@@ -146,6 +147,10 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         training.optimizer_state_dtype == Precision::bf16 ? at::kBFloat16 : type_of(Precision::fp32, exact));
     states_on_host.reset();
 
+    if (training.optimizer == Optimizer::muon) // bf16 is enough for it, says the post
+        trainer->muon_ = std::make_unique<Muon>(*trainer->weights_, mesh, plan.run, plan.model.heads,
+            trainer->optimizer_->first_moment(),
+            type_of(training.precision == Precision::fp32 ? Precision::fp32 : Precision::bf16, exact));
     trainer->loss_scaler_ = std::make_unique<LossScaler>(training.precision == Precision::fp16, exact);
     FOURFOLD_CHECK(trainer->make_training_pass(training.micro_batches));
     return trainer;
@@ -281,6 +286,8 @@ void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
             host_update_->step(*optimizer_, gradients_->reduced(), rate, scale);
         else
             optimizer_->step(gradients_->reduced(), rate, scale);
+        if (muon_)
+            muon_->step(gradients_->reduced(), rate); // which are scaled now
     }
     const auto span = StepTrace::measure(trace, SpanKind::parameter_gather);
     units_->publish();

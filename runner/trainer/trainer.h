@@ -13,6 +13,7 @@
 #include "runner/trainer/offload/optimizer_offload.h"
 #include "runner/trainer/optim/adam.h"
 #include "runner/trainer/optim/loss_scaler.h"
+#include "runner/trainer/optim/muon.h"
 #include "runner/trainer/pipeline_parallel/executor.h"
 
 #include <chrono>
@@ -111,6 +112,7 @@ private:
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;
     std::unique_ptr<Adam> optimizer_;
+    std::unique_ptr<Muon> muon_; // null: another optimizer
     std::unique_ptr<OptimizerOffload> host_update_; // null: the device updates
     std::unique_ptr<LossScaler> loss_scaler_;
     std::unique_ptr<Executor> training_pass_, evaluation_pass_;

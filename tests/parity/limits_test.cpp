@@ -50,7 +50,7 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}), List{});
     for (const char* sharding : {"optimizer", "gradients", "parameters", "hybrid"})
         EXPECT_EQ(fields({"gpus=2", "layout.dp=2", "training.sharding=\"" + std::string(sharding) + "\""}), List{});
-    for (const char* optimizer : {"adam", "adamw", "fused-adam", "fused-adamw"})
+    for (const char* optimizer : {"adam", "adamw", "fused-adam", "fused-adamw", "muon"})
         EXPECT_EQ(fields({"training.optimizer=\"" + std::string(optimizer) + "\""}), List{});
     EXPECT_EQ(fields({"training.grad_dtype=\"bf16\"", "training.optimizer_state_dtype=\"bf16\""}), List{});
     for (const char* what : {"activations", "optimizer"})

@@ -30,7 +30,8 @@ struct ParameterUnits::State {
         std::vector<Handle> gathers; // under way
         std::size_t made = 0; // buckets all of whose gradients came
     };
-    std::vector<Unit> units; // in the order of a forward pass, the root first
+    // In the order of a forward pass: the front, or root of both ends; layers; where it is apart, the rear.
+    std::vector<Unit> units;
     std::map<int, std::size_t> of_layer;
     std::map<std::size_t, std::size_t> of_bucket;
 
@@ -96,12 +97,12 @@ ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bo
     if (!weights.fully_sharded())
         return;
     // Buckets stand in the order of a backward pass.
-    std::vector<std::size_t> root;
+    std::vector<std::size_t> front, rear;
     for (std::size_t b = weights.buckets().size(); b-- > 0;) {
         const auto layer_of = [&](const BucketEntry& entry) { return weights.shards()[entry.shard].parameter.layer; };
         const auto& entries = weights.buckets()[b].entries;
         if (layer_of(entries.front()) < 0) {
-            root.push_back(b);
+            (state_->units.empty() ? front : rear).push_back(b);
             continue;
         }
         // Layers may have several buckets, of parameters that are sharded over different groups.
@@ -120,8 +121,12 @@ ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bo
             unit.last_layer = std::max(unit.last_layer, layer_of(entry));
         }
     }
-    state_->units.insert(state_->units.begin(), State::Unit{root, kRear, false, {}, 0});
-    state_->of_layer[kFront] = state_->of_layer[kRear] = 0;
+    const bool apart = !rear.empty();
+    state_->units.insert(state_->units.begin(), State::Unit{front, apart ? kFront : kRear, false, {}, 0});
+    if (apart)
+        state_->units.push_back(State::Unit{rear, kRear, false, {}, 0});
+    state_->of_layer[kFront] = 0;
+    state_->of_layer[kRear] = apart ? state_->units.size() - 1 : 0;
     for (std::size_t u = 0; u < state_->units.size(); ++u)
         for (const std::size_t bucket : state_->units[u].buckets)
             state_->of_bucket[bucket] = u;
@@ -152,7 +157,8 @@ void ParameterUnits::enter(int layer) const
             return;
         }
         const std::size_t unit = state->of_layer.at(layer);
-        state->bring(unit, unit + 1 < state->units.size() ? std::optional(unit + 1) : std::nullopt);
+        const bool last = layer == kRear || unit + 1 == state->units.size();
+        state->bring(unit, last ? std::nullopt : std::optional(unit + 1));
     });
 }
 
@@ -164,16 +170,14 @@ at::Tensor ParameterUnits::leave(int layer, const at::Tensor& y) const
     if (layer != state_->units[unit].last_layer)
         return y;
     const bool graph = at::GradMode::is_enabled();
-    if (!state_->keep && (!graph || state_->settings.reshard_after_forward))
+    // A backward pass begins with what stands behind the layers: that stays. A root stays to the pass's last step.
+    if (!state_->keep && (!graph || (state_->settings.reshard_after_forward && layer != kRear)))
         lasting({"leave", layer}, [state = state_.get(), unit] { state->free(unit); });
-    if (!graph)
+    if (!graph || layer == kFront) // the gradients of a table need no weights
         return y;
     const auto bring = [state = state_.get(), unit] {
-        // The root is there from the first step of a backward pass to its last.
-        state->bring(unit,
-            unit > 1                                   ? std::optional(unit - 1)
-                : unit == 0 && state->units.size() > 1 ? std::optional(state->units.size() - 1)
-                                                       : std::nullopt);
+        const std::size_t before = unit > 0 ? unit : state->units.size(); // in a forward pass
+        state->bring(unit, before > 1 ? std::optional(before - 1) : std::nullopt);
     };
     return before_backward(y, [bring, layer] { lasting({"before backward", layer}, bring); });
 }

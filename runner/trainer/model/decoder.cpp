@@ -149,7 +149,7 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
     }
     if (chunk_.embeds) {
         units_.enter(ParameterUnits::kFront);
-        x = embed(x, positions);
+        x = units_.leave(ParameterUnits::kFront, embed(x, positions));
     }
     const auto offloaded
         = settings_.offload != nullptr ? ActivationOffload::begin_pass(tables_of(*attentions)) : nullptr;

@@ -253,10 +253,8 @@ at::Tensor Weights::whole(std::size_t bucket, const at::Tensor& part) const
 
 std::pair<int64_t, int64_t> Weights::own_range(std::size_t bucket, const BucketEntry& entry) const
 {
-    const int64_t first = buckets_[bucket].part_begin(), last = first + buckets_[bucket].part_elements();
-    const int64_t begin = std::max(first, entry.offset),
-                  end = std::min(last, entry.offset + shards_[entry.shard].elements());
-    return {begin - entry.offset, std::max(begin, end) - entry.offset};
+    const Bucket& own = buckets_[bucket];
+    return own.range_in(own.groups.part, entry, shards_[entry.shard].elements());
 }
 
 void Weights::write(std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, int64_t begin,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/optim/adam.h"
 
+#include "runner/trainer/checkpoint/names.h"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
@@ -68,14 +70,19 @@ at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tens
 
 Adam::Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states)
     : settings_(settings)
-    , decoupled_(kind == Optimizer::adamw || kind == Optimizer::fused_adamw)
+    , decoupled_(kind != Optimizer::adam && kind != Optimizer::fused_adam)
 {
     groups_[0].weight_decay = settings.weight_decay;
     for (std::size_t b = 0; b < weights.masters().size(); ++b) {
         const at::Tensor& masters = weights.masters()[b];
+        const std::vector<BucketSegment> own = weights.buckets()[b].own_segments();
+        const auto muon = std::ranges::find(own, true, &BucketSegment::muon);
         first_moment_.push_back(at::zeros_like(masters, states));
-        second_moment_.push_back(at::zeros_like(masters, states));
-        for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
+        second_moment_.push_back(
+            at::zeros({muon == own.end() ? masters.numel() : muon->begin}, masters.options().dtype(states)));
+        for (const BucketSegment& segment : own) {
+            if (segment.muon)
+                break; // these are the last
             if (segment.ruled) {
                 ruled_.push_back({b, segment, stretch(masters, segment)});
                 continue;
@@ -89,6 +96,12 @@ Adam::Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, 
             group.steps.push_back(at::zeros({}, masters.options().dtype(at::kFloat)));
         }
     }
+}
+
+std::array<Adam::State, 3> Adam::states() const
+{
+    return {{{kFirstMoment, &first_moment_, false}, {kSecondMoment, &second_moment_, false},
+        {kMomentum, &first_moment_, true}}};
 }
 
 void Adam::set_updates(int updates)

@@ -31,9 +31,16 @@ public:
     void step(
         const std::vector<at::Tensor>& gradients, double learning_rate, double scale, const Visits* visits = nullptr);
 
-    // Its state, for checkpoints: flat buffers beside weights.masters(), and the updates so far.
+    // Of matrices that take Muon's step it keeps the first moment, which is all that they have, and steps no further.
     [[nodiscard]] const std::vector<at::Tensor>& first_moment() const { return first_moment_; }
-    [[nodiscard]] const std::vector<at::Tensor>& second_moment() const { return second_moment_; }
+    // Its states, for checkpoints: flat buffers beside weights.masters(), each of the parameters with or without Muon's
+    // step, and the updates so far.
+    struct State {
+        const char* suffix; // of the tensors' names
+        const std::vector<at::Tensor>* buffers;
+        bool muon;
+    };
+    [[nodiscard]] std::array<State, 3> states() const;
     [[nodiscard]] int updates() const { return updates_; }
     void set_updates(int updates);
 
@@ -62,7 +69,7 @@ private:
     RunSettings settings_;
     bool decoupled_; // weight decay
     std::vector<Ruled> ruled_;
-    std::vector<at::Tensor> first_moment_, second_moment_; // beside weights.masters()
+    std::vector<at::Tensor> first_moment_, second_moment_; // beside weights.masters(), the second as far as it goes
     int updates_ = 0;
     std::array<Group, 2> groups_; // decayed or not; views of the above
 };
