@@ -8,7 +8,6 @@
 
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/data_parallel/bucket_plan.h"
-
 #include "runner/trainer/offload/copy_lane.h"
 
 #include <ATen/core/Tensor.h>
