@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -26,11 +27,30 @@ public:
         return Fields(json, where);
     }
 
+    // The same, telling `keys` which of them are asked for; those of objects within as "object.key".
+    [[nodiscard]] Fields recording(std::set<std::string>& keys) const
+    {
+        Fields copy = *this;
+        copy.asked_ = &keys;
+        return copy;
+    }
+
+    // The same object with other values, which must outlive the Fields.
+    [[nodiscard]] Expected<Fields> with(const Json& json) const
+    {
+        FOURFOLD_TRY(Fields copy, of(json, where_));
+        copy.asked_ = asked_;
+        copy.prefix_ = prefix_;
+        return copy;
+    }
+
     [[nodiscard]] const Json& json() const { return *json_; }
     [[nodiscard]] const std::string& where() const { return where_; }
     [[nodiscard]] bool has(const std::string& key) const
     {
         const auto it = json_->find(key);
+        if (it != json_->end() && asked_ != nullptr)
+            asked_->insert(prefix_ + key);
         return it != json_->end() && !it->is_null();
     }
     [[nodiscard]] std::string where(const std::string& key) const { return where_.empty() ? key : where_ + ": " + key; }
@@ -124,7 +144,10 @@ public:
     {
         if (!has(key))
             return missing(key, "an object");
-        return of((*json_)[key], where(key));
+        FOURFOLD_TRY(Fields fields, of((*json_)[key], where(key)));
+        fields.asked_ = asked_;
+        fields.prefix_ = prefix_ + key + ".";
+        return fields;
     }
 
     [[nodiscard]] Problem missing(const std::string& key, const std::string& expected) const
@@ -171,6 +194,8 @@ private:
 
     const Json* json_;
     std::string where_;
+    std::set<std::string>* asked_ = nullptr;
+    std::string prefix_;
 };
 
 } // namespace fourfold

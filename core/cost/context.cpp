@@ -83,10 +83,8 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
 {
     const Precision precision = plan.training.precision;
     const Gpu& gpu = cluster.gpu;
-    peak_flops = gpu.peak_flops(precision == Precision::fp8 ? Precision::bf16 : precision);
-    if (gpu.fp8_tflops && gpu.bf16_tflops && *gpu.bf16_tflops > 0)
-        fp8_ratio = *gpu.fp8_tflops / *gpu.bf16_tflops;
-    fp8_share = recipe_share(plan.training.fp8_recipe);
+    peak_flops = gpu.peak_flops(is_of_products(precision) ? Precision::bf16 : precision);
+    set_narrow(plan.training);
     memory_bytes_s = gpu.memory_bandwidth_gb_s * 1e9;
     const double memory_rate = memory_bytes_s;
     if (gpu.multiprocessors > 0 && memory_rate > 0) {
@@ -124,6 +122,20 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     }
 
     set_groups(plan);
+}
+
+void CostContext::set_narrow(const Training& training)
+{
+    const auto over_bf16 = [&](Precision precision) {
+        return cluster.gpu.bf16_tflops ? cluster.gpu.peak_flops(precision) / cluster.gpu.peak_flops(Precision::bf16)
+                                       : 1;
+    };
+    fp8_ratio = over_bf16(Precision::fp8);
+    narrow_ratio = over_bf16(training.precision);
+    narrow_bytes = bytes_per_element(training.precision);
+    narrow_share = recipe_share(training.fp8_recipe);
+    if (training.precision == Precision::nvfp4) // of what its peak promises as much as fp8 was measured to keep
+        narrow_share = fp8_ratio > 1 ? (narrow_ratio - 1) / (fp8_ratio - 1) : 0;
 }
 
 void CostContext::set_place(GroupKind group, GroupSpan span, const std::vector<int>& ranks, const ResolvedPlan& plan)

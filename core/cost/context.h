@@ -21,10 +21,13 @@ struct CostContext {
 
     Cluster cluster;
     Constants constants;
-    // Dense, of the plan's precision (of bf16 where products may run in fp8), as far as the board's power limit allows.
+    // Dense, of the plan's precision (of bf16 where that is of products alone), as far as the board's power limit
+    // allows.
     double peak_flops = 0;
     double fp8_ratio = 1; // fp8 peak over bf16 peak, 1 where the GPU has no fp8
-    double fp8_share = 1; // of the gain of fp8 products over bf16 products, what the recipe keeps
+    // Of products in the plan's fp8 or nvfp4: their peak over bf16's, of the gain of plain fp8 products over bf16's
+    // what they have, and the bytes of an operand's element.
+    double narrow_ratio = 1, narrow_share = 1, narrow_bytes = 1;
     double memory_bytes_s = 0;
     double limit_flops = 0, limit_bytes_s = 0; // the data sheet's, for core/cost/roofline.h
     bool whole_recompute = false; // recomputation repeats whole layers
@@ -44,6 +47,7 @@ struct CostContext {
     void set_span(GroupKind group, GroupSpan span) { spans_[static_cast<std::size_t>(group)] = span; }
 
 private:
+    void set_narrow(const Training& training);
     // Of groups that are cut out of a dimension: by the ranks of the first such group.
     void set_ranks(std::initializer_list<GroupKind> groups, const ResolvedPlan& plan);
     // On a torus: where the group's ranks of one node lie.

@@ -32,8 +32,8 @@ double tile_and_wave_utilisation(double m, double n, double batch, int multiproc
 Price price_gemm(const Gemm& product, const CostContext& context)
 {
     const Constants& c = context.constants;
-    const double gain = product.fp8
-        ? 1 + (std::min(c[Constant::fp8_gain], context.fp8_ratio) - 1) * context.fp8_share * c[product.fp8_share]
+    const double gain = product.narrow
+        ? 1 + (std::min(c[Constant::fp8_gain], context.fp8_ratio) - 1) * context.narrow_share * c[product.narrow_share]
         : 1;
     const double tiles
         = tile_and_wave_utilisation(product.m, product.n, product.batch, context.cluster.gpu.multiprocessors);

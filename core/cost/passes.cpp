@@ -214,6 +214,9 @@ struct WhatWaits {
 
 StepWork step_work(const Operation& operation)
 {
+    // An optimizer's own products and exchanges run within its update.
+    if (operation.part == Part::optimizer && !operation.is<HostCost>())
+        return StepWork::optimizer;
     return std::visit(WhatWaits{}, operation.work);
 }
 

@@ -21,8 +21,8 @@ struct UsageOfWork {
     Usage operator()(const Gemm& product) const
     {
         Usage usage;
-        usage[Limit::compute] = flops(product) / (context.limit_flops * (product.fp8 ? context.fp8_ratio : 1));
-        const double operand = product.fp8 ? 1 : context.operand_bytes;
+        usage[Limit::compute] = flops(product) / (context.limit_flops * (product.narrow ? context.narrow_ratio : 1));
+        const double operand = product.narrow ? context.narrow_bytes : context.operand_bytes;
         usage[Limit::memory] = product.batch
             * ((product.m + product.n) * product.k * operand + product.m * product.n * context.operand_bytes)
             / context.limit_bytes_s;

@@ -26,7 +26,7 @@ struct Gpu {
     double product_power_w = 0; // at which matrix products would keep the clock of the peaks; 0 = not known
     double exponentials_per_clock = 16; // of a multiprocessor's special function units; 16 from Volta to Blackwell
 
-    // Dense peak for matrix products of `precision` in FLOP/s; fp8 falls back to bf16 where the GPU has none.
+    // Dense peak for matrix products of `precision` in FLOP/s; fp8 and nvfp4 fall back to bf16 where the GPU has none.
     [[nodiscard]] double peak_flops(Precision precision) const;
     // Board power limit over the power for which the peaks are stated; 1 where the sheet has only one.
     [[nodiscard]] double power_share() const

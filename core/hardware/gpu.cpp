@@ -33,6 +33,9 @@ double Gpu::peak_flops(Precision precision) const
     case Precision::fp8:
         tflops = fp8_tflops.value_or(half);
         break;
+    case Precision::nvfp4:
+        tflops = fp4_tflops.value_or(half);
+        break;
     }
     return tflops * kTera;
 }

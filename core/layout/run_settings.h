@@ -85,6 +85,7 @@ struct RunSettings {
     LrSchedule lr_schedule = LrSchedule::cosine;
     int warmup_steps = 0;
     double beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weight_decay = 0.1;
+    double momentum = 0.95; // Muon's, with Nesterov's look ahead
     double clip_norm = 1.0; // 0 = off
     double routing_bias_rate = 1e-3; // a step of the routing biases
     EvalSettings eval;

@@ -38,6 +38,8 @@ double bytes_per_element(Precision precision)
     case Precision::fp16:
     case Precision::bf16:
         return 2;
+    case Precision::nvfp4:
+        return 0.5 + 1.0 / 16; // a scale of a byte for each 16 (NVIDIA, arXiv:2509.25149, section 2)
     case Precision::fp8:
         break;
     }

@@ -29,9 +29,14 @@ template <>
 inline constexpr auto kWords<RecomputePart> = std::to_array<std::string_view>(
     {"core-attention", "mlp", "layer-norm", "moe", "operations"});
 inline constexpr std::size_t kRecomputes = static_cast<std::size_t>(Recompute::full) + 1;
-enum class Precision { fp32, fp16, bf16, fp8 };
+enum class Precision { fp32, fp16, bf16, fp8, nvfp4 };
 template <>
-inline constexpr auto kWords<Precision> = std::to_array<std::string_view>({"fp32", "fp16", "bf16", "fp8"});
+inline constexpr auto kWords<Precision> = std::to_array<std::string_view>({"fp32", "fp16", "bf16", "fp8", "nvfp4"});
+// Precisions of the layers' products alone; weights, activations and all else stay in bf16.
+constexpr bool is_of_products(Precision precision)
+{
+    return precision == Precision::fp8 || precision == Precision::nvfp4;
+}
 enum class AttentionKernel { flash1, flash2, flash3, cudnn, fused_softmax, unfused };
 template <>
 inline constexpr auto kWords<AttentionKernel> = std::to_array<std::string_view>(
@@ -53,10 +58,11 @@ inline constexpr auto kWords<MxRounding> = std::to_array<std::string_view>({"flo
 enum class CpMethod { ring, all_gather, ulysses };
 template <>
 inline constexpr auto kWords<CpMethod> = std::to_array<std::string_view>({"ring", "all-gather", "ulysses"});
-enum class Optimizer { adamw, adam, fused_adamw, fused_adam };
+// muon: of hidden matrices (core/program/muon.h), and fused AdamW for the rest.
+enum class Optimizer { adamw, adam, fused_adamw, fused_adam, muon };
 template <>
 inline constexpr auto kWords<Optimizer> = std::to_array<std::string_view>(
-    {"adamw", "adam", "fused-adamw", "fused-adam"});
+    {"adamw", "adam", "fused-adamw", "fused-adam", "muon"});
 enum class Offload { none, activations, optimizer };
 template <>
 inline constexpr auto kWords<Offload> = std::to_array<std::string_view>({"none", "activations", "optimizer"});

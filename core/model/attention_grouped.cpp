@@ -20,7 +20,7 @@ void add_grouped_attention(Rows& rows, const ModelShape& m, const GroupedNames& 
     }
     if (!names.sinks.empty())
         rows.emplace_back(VectorRow{Role::sinks, names.sinks, m.heads, true});
-    rows.emplace_back(AttentionRow{m.heads, m.kv_heads, queries, keys, keys, queries});
+    rows.emplace_back(AttentionRow{m.heads, m.kv_heads, queries, keys, keys, queries, m.windowed_share()});
     rows.emplace_back(MatrixRow{Role::output, names.output, m.hidden, queries, Split::rows,
         "attention output projection", ParameterKind::attention, m.linear_bias});
 }

@@ -26,12 +26,19 @@ void add_fused_attention(Rows& rows, const ModelShape& model, const FusedNames& 
 // Multi-head latent attention (arXiv:2405.04434, section 2.1), with DeepSeek's names; attention_latent.cpp.
 void add_latent_attention(Rows& rows, const ModelShape& model);
 
+// One layer of a model that is described layer by layer; decoder.cpp.
+void add_decoder_layer(Rows& rows, const ModelShape& model, int layer);
+// Its recurrence; scan.cpp.
+void add_scan(Rows& rows, const ModelShape& model);
+
 // Gated where it has a gate; mlp.cpp.
 struct MlpNames {
     std::string_view gate{}, up{}, down{};
 };
 inline constexpr MlpNames kLlamaMlp{"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"};
 void add_mlp(Rows& rows, const ModelShape& model, const MlpNames& names);
+// An MLP that every token takes beside its experts, of its own width.
+void add_shared_mlp(Rows& rows, const ModelShape& model, const MlpNames& names, std::int64_t width);
 
 inline constexpr MlpNames kLlamaExpert{"mlp.experts.*.gate_proj", "mlp.experts.*.up_proj", "mlp.experts.*.down_proj"};
 
@@ -40,6 +47,7 @@ struct ExpertNames {
     std::string_view router{}, routing_bias{};
     MlpNames each{}, shared{};
     bool biases = false; // of router and experts
+    std::int64_t hidden = 0; // of what the experts see; 0: the model's
 };
 void add_experts(Rows& rows, const ModelShape& model, const ExpertNames& names);
 

@@ -56,8 +56,8 @@ Expected<void> read_scaling(const Fields& scaling, int64_t positions, int64_t he
     if (type == "llama3") {
         FOURFOLD_TRY(out.low_freq_factor, scaling.positive("low_freq_factor"));
         FOURFOLD_TRY(out.high_freq_factor, scaling.positive("high_freq_factor"));
-        if (out.high_freq_factor <= out.low_freq_factor)
-            return scaling.wrong("high_freq_factor", "a number above low_freq_factor");
+        if (out.high_freq_factor < out.low_freq_factor)
+            return scaling.wrong("high_freq_factor", "a number of at least low_freq_factor");
         FOURFOLD_TRY(out.original_positions, scaling.integer("original_max_position_embeddings"));
     } else {
         FOURFOLD_TRY(out.original_positions, scaling.integer_or("original_max_position_embeddings", positions));
@@ -230,7 +230,9 @@ Expected<void> check_activation(
             return {};
         list += (list.empty() ? "" : " or ") + std::string(choice);
     }
-    return config.wrong(key, list);
+    Problem problem = config.wrong(key, list);
+    problem.code = ProblemCode::unsupported; // it may be described all the same (core/model/import)
+    return problem;
 }
 
 Expected<void> check_biased_attention(const Fields& config)

@@ -8,7 +8,7 @@ namespace fourfold {
 std::span<const Family> families()
 {
     static const std::array kFamilies{kLlama, kMistral, kQwen2, kMixtral, kDeepseekV3, kQwen3, kQwen3Moe, kGemma3,
-        kNemotron, kGptOss, kLlama4, kGrok, kGpt2, kGptNeox, kBloom};
+        kNemotron, kGptOss, kLlama4, kGrok, kGpt2, kGptNeox, kBloom, kDecoder};
     return kFamilies;
 }
 

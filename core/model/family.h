@@ -74,6 +74,8 @@ Expected<void> check_activation(
     const Fields& config, const std::string& key, std::initializer_list<std::string_view> accepted);
 // A feature that Fourfold does not model: `key` must be absent or false.
 Expected<void> must_be_off(const Fields& config, const std::string& key, const std::string& what);
+// What a decoder's layers need has to be there: scan, experts, window, indexer.
+Expected<void> check_decoder(const Fields& config, const ModelShape& model);
 // Bounds of sizes: large enough for every published model, small enough that no product of them overflows.
 inline constexpr int kMostLayers = 4096, kMostHeads = 65536, kMostExperts = 4096;
 inline constexpr int64_t kMostHeadDim = 65536, kMostWidth = int64_t(1) << 24, kMostVocab = int64_t(1) << 28;
@@ -88,5 +90,6 @@ extern const Family kGptOss; // gpt_oss.cpp
 extern const Family kGrok; // grok.cpp
 extern const Family kLlama4; // llama4.cpp
 extern const Family kNemotron; // nemotron.cpp
+extern const Family kDecoder; // decoder.cpp
 
 } // namespace fourfold

@@ -6,13 +6,24 @@
 namespace fourfold {
 
 namespace {
-// Width over which one token's query meets a key, plus the width of a value: 2 * heads * head_dim, and the two
-// different widths of latent attention.
-double score_and_value_width(const ModelShape& m)
+// Of all layers: the width over which one token's query meets a key plus the width of a value, 2 * heads * head_dim or
+// the two different widths of latent attention, times the keys that it meets; and what scans compute for a token.
+struct Mixing {
+    double scores = 0, scans = 0;
+};
+Mixing mixing(const ModelShape& m, double keys, double window_keys)
 {
-    const Rows rows = layer_rows(m, false);
-    const AttentionRow* attention = find_row<AttentionRow>(rows);
-    return attention == nullptr ? 0 : double(attention->query + attention->output);
+    Mixing sum;
+    for_each_kind(m, [&](double layers, const Rows& rows) {
+        for (const Row& row : rows) {
+            if (const auto* attention = std::get_if<AttentionRow>(&row))
+                sum.scores += layers * attention->share * double(attention->query + attention->output)
+                    * ((1 - attention->windowed) * keys + attention->windowed * window_keys);
+            if (const auto* scan = std::get_if<ScanRow>(&row))
+                sum.scans += layers * scan->share * scan->flops();
+        }
+    });
+    return sum;
 }
 
 // Megatron-LM's count written over weights: 6 FLOPs per weight of attention, MLP (active experts, no router) and
@@ -25,16 +36,15 @@ double megatron_flops_per_token(const ModelShape& m, int64_t padded_vocab, int64
     if (m.experts)
         weights -= double(m.moe_layers()) * m.experts->count * double(m.hidden);
     weights += double(padded_vocab) * double(m.hidden);
-    return 6 * weights + 6 * m.layers * score_and_value_width(m) * double(seq_len);
+    return 6 * weights + 6 * mixing(m, double(seq_len), double(seq_len)).scores;
 }
 } // namespace
 
 double model_flops_per_token(const ModelShape& model, int64_t seq_len, bool causal)
 {
-    const double row = 6 * model.layers * score_and_value_width(model), keys = double(seq_len);
-    const double windowed = model.windowed_share();
-    const double attended = windowed > 0 ? (1 - windowed) * keys + windowed * model.window_keys(keys) : keys;
-    return 6 * model.active_matmul_parameters() + (causal ? row * attended / 2 : row * keys);
+    const double keys = double(seq_len);
+    const Mixing mixed = mixing(model, keys, causal && model.window.tokens > 0 ? model.window_keys(keys) : keys);
+    return 6 * model.active_matmul_parameters() + 6 * (causal ? mixed.scores / 2 : mixed.scores) + 3 * mixed.scans;
 }
 
 double reported_flops_per_token(

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Hugging Face config.json to ModelShape and back. Keys that say nothing about the shape (dtype, token ids, dropout,
 // architectures ...) are ignored.
-#include "core/model/family.h"
+#include "core/model/import/import.h"
+#include "core/model/import_report.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
 
 namespace fourfold {
 
@@ -10,27 +15,43 @@ std::string known_types()
 {
     std::string list;
     for (const Family& family : families())
-        list += (list.empty() ? "" : ", ") + std::string(family.model_type);
+        if (family.model_type != "decoder")
+            list += (list.empty() ? "" : ", ") + std::string(family.model_type);
+    for (const auto& table : {import::dense_importers(), import::mixture_importers(), import::latent_importers(),
+             import::hybrid_importers()})
+        for (const import::Importer& importer : table)
+            if (find_family(importer.family) == nullptr)
+                list += ", " + std::string(importer.family);
     return list;
 }
-} // namespace
 
-Expected<ModelShape> model_from_config(const Json& config, const std::string& where)
+// Other names of the same keys: of language models within others, and of families that others' code runs.
+struct Alias {
+    std::string_view type, family;
+};
+constexpr std::array kAliases{Alias{"kimi_k2", "deepseek_v3"}, Alias{"kimi_k25", "deepseek_v3"},
+    Alias{"qwen3_vl_text", "qwen3"}, Alias{"qwen3_vl", "qwen3"}, Alias{"qwen3_vl_moe_text", "qwen3_moe"},
+    Alias{"qwen3_vl_moe", "qwen3_moe"}, Alias{"qwen2_vl_text", "qwen2"}, Alias{"qwen2_5_vl_text", "qwen2"},
+    Alias{"qwen3_5", "qwen3_5_text"}, Alias{"qwen3_5_moe", "qwen3_5_moe_text"}, Alias{"gemma3", "gemma3_text"},
+    Alias{"gemma4", "gemma4_text"}, Alias{"llama4", "llama4_text"}, Alias{"mistral3", "ministral3"}};
+
+std::string_view family_of(std::string_view type)
 {
-    FOURFOLD_TRY(const Fields fields, Fields::of(config, where));
-    if (!fields.has("model_type"))
-        return fields.missing("model_type", "one of " + known_types());
-    ModelShape model;
-    FOURFOLD_TRY(model.model_type, fields.text("model_type"));
-    const Family* family = find_family(model.model_type);
-    if (!family)
-        return Problem{ProblemCode::unsupported,
-            "unknown model family \"" + model.model_type + "\", known: " + known_types(), {},
-            fields.where("model_type")};
-    FOURFOLD_TRY(model.id, fields.text_or("id", ""));
-    FOURFOLD_TRY(model.name, fields.name_or("name", ""));
-    FOURFOLD_TRY(model.tied_embeddings, fields.boolean_or("tie_word_embeddings", family->tied_by_default));
-    FOURFOLD_CHECK(family->read(fields, model));
+    const auto* const found = std::ranges::find(kAliases, type, &Alias::type);
+    return found == kAliases.end() ? type : found->family;
+}
+
+// The language model of a file that also has images or sound, else the file itself.
+Expected<Fields> language_model(const Fields& config)
+{
+    for (const char* const key : {"text_config", "llm_config", "language_config"})
+        if (config.has(key) && config.json()[key].is_object() && !config.has("hidden_size"))
+            return config.object(key);
+    return config;
+}
+
+Expected<void> check_heads(const Fields& fields, const ModelShape& model)
+{
     const std::string of_heads = fields.has("head_dim") ? "head_dim" : "num_attention_heads";
     if (model.head_dim > config_keys::kMostHeadDim) // derived: given, it was read with this limit
         return fields.problem(of_heads,
@@ -39,9 +60,73 @@ Expected<ModelShape> model_from_config(const Json& config, const std::string& wh
     if (model.positions == Positions::rope && model.head_dim % 2 != 0)
         return fields.problem(
             of_heads, "rotary positions need an even head width, this one is " + std::to_string(model.head_dim));
+    return {};
+}
+
+Expected<ModelShape> with_family(const Fields& fields, ModelShape model, const Family& family)
+{
+    model.model_type = std::string(family.model_type);
+    FOURFOLD_CHECK(family.read(fields, model));
+    FOURFOLD_CHECK(check_heads(fields, model));
+    return model;
+}
+
+Expected<ModelShape> described(const Fields& fields, ModelShape model, const import::Importer& importer)
+{
+    model.model_type = "decoder";
+    Decoder decoder;
+    decoder.family = std::string(importer.family);
+    import::Import in{fields, model, decoder};
+    FOURFOLD_CHECK(importer.read(in));
+    model.decoder = std::move(decoder);
+    FOURFOLD_CHECK(config_keys::check_decoder(fields, model));
+    FOURFOLD_CHECK(check_heads(fields, model));
+    return model;
+}
+
+Expected<ModelShape> read_model(const Fields& config)
+{
+    FOURFOLD_TRY(const Fields fields, language_model(config));
+    if (!fields.has("model_type") && !config.has("model_type"))
+        return config.missing("model_type", "one of " + known_types());
+    FOURFOLD_TRY(const std::string type, (fields.has("model_type") ? fields : config).text("model_type"));
+    const std::string_view family_name = family_of(type);
+    const Family* family = find_family(family_name);
+    const import::Importer* importer = import::find_importer(family_name);
+    if (family == nullptr && importer == nullptr)
+        return Problem{ProblemCode::unsupported,
+            "unknown model family " + in_quotes(type) + ", known: " + known_types(), {}, config.where("model_type")};
+    ModelShape model;
+    FOURFOLD_TRY(model.id, config.text_or("id", ""));
+    FOURFOLD_TRY(model.name, config.name_or("name", ""));
+    const bool usually = family != nullptr ? family->tied_by_default : importer->tied;
+    const Fields& of_tie = fields.has("tie_word_embeddings") ? fields : config;
+    FOURFOLD_TRY(model.tied_embeddings, of_tie.boolean_or("tie_word_embeddings", usually));
+    if (family == nullptr)
+        return described(fields, std::move(model), *importer);
+    auto read = with_family(fields, model, *family);
+    // What the family's own reader does not take may be described all the same.
+    if (!read && read.error().code == ProblemCode::unsupported && importer != nullptr)
+        return described(fields, std::move(model), *importer);
+    return read;
+}
+} // namespace
+
+Expected<ModelShape> model_from_config(const Json& config, const std::string& where, ImportReport* report)
+{
+    FOURFOLD_TRY(const Fields fields, Fields::of(config, where));
+    std::set<std::string> asked;
+    FOURFOLD_TRY(ModelShape model, read_model(report != nullptr ? fields.recording(asked) : fields));
     if (model.name.empty())
-        model.name
-            = model.id.empty() ? model.model_type + " with " + std::to_string(model.layers) + " layers" : model.id;
+        model.name = !model.id.empty() ? model.id
+                                       : (model.decoder ? model.decoder->family : model.model_type) + " with "
+                + std::to_string(model.layers) + " layers";
+    if (report != nullptr) {
+        report->family = model.decoder ? model.decoder->family : model.model_type;
+        const Family* family = find_family(model.model_type);
+        report->trained = family != nullptr && family->trainer_runs;
+        fill_report(config, asked, *report);
+    }
     return model;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/layer.h"
 
+#include "core/model/blocks.h"
 #include "core/model/family.h"
 
 namespace fourfold {
@@ -11,18 +12,18 @@ struct LayerCounting {
     double norm_vectors; // of a norm
     LayerParameters sum{};
 
-    void operator()(const NormRow& norm) { replicated(norm_vectors * double(norm.width)); }
+    void operator()(const NormRow& norm) { replicated(norm_vectors * norm.share * double(norm.width)); }
     void operator()(const VectorRow& vector)
     {
         if (vector.trained)
-            sum.vectors += double(vector.width) / cut.tp;
+            sum.vectors += vector.share * double(vector.width) / cut.tp;
         else
-            sum.ruled += double(vector.width);
+            sum.ruled += vector.share * double(vector.width);
     }
     void operator()(const MatrixRow& matrix)
     {
-        const double elements = cut.out(matrix) * cut.in(matrix);
-        const double bias = matrix.bias ? cut.out(matrix) : 0;
+        const double elements = matrix.share * cut.out(matrix) * cut.in(matrix);
+        const double bias = matrix.bias ? matrix.share * cut.out(matrix) : 0;
         of_kind(matrix.kind) += elements;
         if (matrix.kind == ParameterKind::expert)
             sum.expert_vectors += bias;
@@ -34,6 +35,7 @@ struct LayerCounting {
             sum.keys += elements + bias;
     }
     void operator()(const AttentionRow&) { }
+    void operator()(const ScanRow&) { }
     void operator()(const ActivationRow&) { }
     void operator()(const ExpertsRow& experts)
     {
@@ -82,6 +84,23 @@ LayerParameters layer_parameters(const ModelShape& model, const Rows& rows, cons
     for (const Row& row : rows)
         std::visit(counting, row);
     return counting.sum;
+}
+
+double ScanRow::flops() const
+{
+    // Written and read once, with the delta rule read once more; 9 an element where it is no matrix product (decay,
+    // input, product, sum: arXiv:2312.00752, section 3.3.2).
+    const double cells = double(heads) * double(state) * double(head_dim);
+    return (products ? (corrects ? 6 : 4) : 9) * cells + 2.0 * convolution * double(convolved);
+}
+
+Rows rows_of_layer(const ModelShape& model, int layer)
+{
+    if (!model.decoder)
+        return layer_rows(model, model.is_moe_layer(layer));
+    Rows rows;
+    add_decoder_layer(rows, model, layer);
+    return rows;
 }
 
 Rows layer_rows(const ModelShape& model, bool experts)

@@ -56,12 +56,15 @@ enum class Role : std::uint8_t {
 enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, norm, bias, head };
 
 // Names: Hugging Face's within the layer, ".weight" and ".bias" follow. All texts are literals.
+// `share` of a row: in how many of the layers that the rows stand for it is; 1 where all are alike (decoder.h: a mean
+// layer of a model whose layers are of several kinds).
 
 // A vector; LayerNorm has a second one. Replicated. Of no width: a norm without weights.
 struct NormRow {
     Role role = Role::inner;
     std::string_view name{};
     std::int64_t width = 0;
+    double share = 1;
 };
 
 enum class Split { columns, rows, none }; // over tp: output features, input features, replicated
@@ -76,6 +79,7 @@ struct MatrixRow {
     ParameterKind kind = ParameterKind::attention; // an expert's is split over etp
     bool bias = false;
     bool key_heads = false; // its columns are key/value heads: tp ranks beyond their number hold copies
+    double share = 1;
     [[nodiscard]] bool residual() const { return split == Split::rows; } // writes to the residual stream
 };
 
@@ -85,12 +89,29 @@ struct VectorRow {
     std::string_view name{};
     std::int64_t width = 0;
     bool trained = false; // an element for each head, split with them
+    double share = 1;
 };
 
 // Scaled dot products of every head. Widths of all heads; queries, keys, values and output are kept for the backward.
 struct AttentionRow {
     int heads = 0, kv_heads = 0;
     std::int64_t query = 0, key = 0, value = 0, output = 0;
+    double windowed = 0; // of the layers that it stands for
+    double share = 1;
+};
+
+// A recurrence over the sequence instead of attention, or beside it. Widths of all heads.
+struct ScanRow {
+    int heads = 1, chunk = 64;
+    std::int64_t state = 0, head_dim = 0; // of a head's state; 0: no state
+    std::int64_t inputs = 0, output = 0; // kept for the backward
+    std::int64_t convolved = 0; // channels
+    int convolution = 0;
+    bool products = true; // chunk by chunk in matrix products, else element by element
+    bool corrects = false; // the delta rule: a state is read before it is written
+    double share = 1;
+    // Of a token, forward: what reads and writes the state and the convolution, the least that must be computed.
+    [[nodiscard]] double flops() const;
 };
 
 // Between the products of an MLP: a gated one reads two inputs. Inputs and output are kept for the backward.
@@ -98,6 +119,7 @@ struct ActivationRow {
     std::string_view label{}; // in formulas: "MLP"
     std::int64_t width = 0;
     int inputs = 1;
+    double share = 1;
 };
 
 // Of `count` MLPs each token takes some. Names: '*' stands for the expert's number.
@@ -105,13 +127,30 @@ struct ExpertsRow {
     int count = 0;
     std::vector<MatrixRow> each;
     ActivationRow activation;
+    double share = 1;
 };
 
-using Row = std::variant<NormRow, MatrixRow, VectorRow, AttentionRow, ActivationRow, ExpertsRow>;
+using Row = std::variant<NormRow, MatrixRow, VectorRow, AttentionRow, ScanRow, ActivationRow, ExpertsRow>;
 using Rows = std::vector<Row>;
 
 // Of one layer; `experts`: of one whose MLP is a mixture (ModelShape::is_moe_layer). Empty: the family is unknown.
 Rows layer_rows(const ModelShape& model, bool experts);
+// Of one layer by its number, each row whole.
+Rows rows_of_layer(const ModelShape& model, int layer);
+// How many branches write to the residual stream, of the two that a layer usually has: less where some layers are
+// attention or an MLP alone.
+double branches(const ModelShape& model, bool experts);
+
+// each(layers, rows) for the dense layers and those with experts.
+template <typename Each>
+void for_each_kind(const ModelShape& model, Each&& each)
+{
+    const int moe = model.moe_layers();
+    if (moe < model.layers)
+        each(double(model.layers - moe), layer_rows(model, false));
+    if (moe > 0)
+        each(double(moe), layer_rows(model, true));
+}
 
 // Over how many ranks a layer is cut.
 struct Cut {

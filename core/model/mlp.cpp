@@ -15,18 +15,20 @@ struct MlpRows {
     MatrixRow out;
 };
 
-MlpRows mlp_of(
-    const ModelShape& m, const MlpNames& names, int64_t width, ParameterKind kind, bool bias, const MlpWords& words)
+MlpRows mlp_of(const ModelShape& m, const MlpNames& names, int64_t width, ParameterKind kind, bool bias,
+    const MlpWords& words, int64_t hidden = 0)
 {
+    if (hidden == 0)
+        hidden = m.hidden;
     MlpRows mlp;
     const auto add_in = [&](Role role, std::string_view name) {
-        mlp.in.push_back({role, name, width, m.hidden, Split::columns, words.up, kind, bias});
+        mlp.in.push_back({role, name, width, hidden, Split::columns, words.up, kind, bias});
     };
     if (m.gated())
         add_in(Role::gate, names.gate);
     add_in(Role::up, names.up);
     mlp.activation = {words.label, width, int(mlp.in.size())};
-    mlp.out = {Role::down, names.down, m.hidden, width, Split::rows, words.down, kind, bias};
+    mlp.out = {Role::down, names.down, hidden, width, Split::rows, words.down, kind, bias};
     return mlp;
 }
 
@@ -51,14 +53,19 @@ void add_experts(Rows& rows, const ModelShape& m, const ExpertNames& names)
         ParameterKind::router, names.biases});
     if (!names.routing_bias.empty())
         rows.emplace_back(VectorRow{Role::routing_bias, names.routing_bias, experts.count});
-    MlpRows each = mlp_of(
-        m, names.each, experts.ffn, ParameterKind::expert, names.biases, {"expert", "experts up", "experts down"});
+    MlpRows each = mlp_of(m, names.each, experts.ffn, ParameterKind::expert, names.biases,
+        {"expert", "experts up", "experts down"}, names.hidden);
     each.in.push_back(each.out);
     rows.emplace_back(ExpertsRow{experts.count, std::move(each.in), each.activation});
-    if (experts.shared > 0)
-        append_mlp(rows,
-            mlp_of(m, names.shared, experts.shared * experts.ffn, ParameterKind::mlp, false,
-                {"shared expert", "shared expert up", "shared expert down"}));
+    if (experts.shared > 0 && !names.shared.up.empty())
+        add_shared_mlp(rows, m, names.shared, experts.shared * experts.ffn);
+}
+
+void add_shared_mlp(Rows& rows, const ModelShape& m, const MlpNames& names, int64_t width)
+{
+    append_mlp(rows,
+        mlp_of(
+            m, names, width, ParameterKind::mlp, false, {"shared expert", "shared expert up", "shared expert down"}));
 }
 
 } // namespace fourfold

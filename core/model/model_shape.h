@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/model/decoder.h"
 
 #include <cstdint>
 #include <optional>
@@ -98,6 +99,7 @@ struct ModelShape {
     AttentionWindow window;
     std::optional<Experts> experts;
     std::optional<LatentAttention> latent;
+    std::optional<Decoder> decoder; // of model_type "decoder": what is described layer by layer
 
     // Dimensions of a head that are rotated.
     [[nodiscard]] int64_t rotary_dim() const
@@ -105,14 +107,14 @@ struct ModelShape {
         return latent ? latent->rope_head_dim : int64_t(double(head_dim) * rotary_share) / 2 * 2;
     }
     // Whether a layer's attention sees a window alone.
-    [[nodiscard]] bool windowed(int layer) const { return window.tokens > 0 && (layer + 1) % window.full_every != 0; }
+    [[nodiscard]] bool windowed(int layer) const;
     [[nodiscard]] bool gated() const { return activation <= Activation::geglu; }
     [[nodiscard]] bool is_moe_layer(int layer) const;
     // How many of `count` layers from `first` on have experts.
     [[nodiscard]] int moe_layers(int first, int count) const;
     [[nodiscard]] int moe_layers() const { return moe_layers(0, layers); }
 
-    // Of the layers; the rest see the whole sequence.
+    // Of the layers that attend; the rest see the whole sequence.
     [[nodiscard]] double windowed_share() const;
     // To how many keys a token of a windowed layer attends on average, times two: the side of a square whose lower half
     // has as many scores as the window leaves.
@@ -125,8 +127,12 @@ struct ModelShape {
     [[nodiscard]] double active_matmul_parameters() const;
 };
 
-// Reads the keys of a Hugging Face config.json. Errors name the missing or contradictory key.
-Expected<ModelShape> model_from_config(const Json& config, const std::string& where);
+struct ImportReport; // core/model/import_report.h
+
+// Reads the keys of a Hugging Face config.json: as the family that the trainer runs where it is one of them, else as
+// model_type "decoder". A model with images or sound is read as its language model. Errors name the missing or
+// contradictory key. `report`: what was used, where somebody asks.
+Expected<ModelShape> model_from_config(const Json& config, const std::string& where, ImportReport* report = nullptr);
 // Writes a config.json from which model_from_config makes the same shape.
 Json config_from_model(const ModelShape& model);
 

@@ -78,9 +78,11 @@ Expected<void> read_deepseek(const Fields& config, ModelShape& model)
     if (experts.dense_layers > model.layers)
         return config.problem("first_k_dense_replace",
             std::to_string(experts.dense_layers) + " is more than num_hidden_layers " + std::to_string(model.layers));
-    FOURFOLD_TRY(const int frequency, config.small_integer_or("moe_layer_freq", 1));
-    if (frequency != 1)
-        return config.wrong("moe_layer_freq", "1 (every layer after the dense ones has experts)");
+    if (config.has("moe_layer_freq") && config.json()["moe_layer_freq"] != 1)
+        return Problem{ProblemCode::unsupported,
+            "expected 1 (every layer after the dense ones has experts), found "
+                + printable(config.json()["moe_layer_freq"].dump()),
+            {}, config.where("moe_layer_freq")};
     experts.sigmoid = true;
     FOURFOLD_TRY(experts.normalised, config.boolean_or("norm_topk_prob", true));
     FOURFOLD_TRY(experts.scale, config.positive_or("routed_scaling_factor", kDeepseekScale));

@@ -50,8 +50,17 @@ public:
         layer_ = -1;
         prefix_.clear();
     }
-    void final_norm() { (*this)(NormRow{Role::final_norm, names_.final_norm, model_.hidden}); }
+    void final_norm()
+    {
+        const bool none = model_.decoder && model_.decoder->weightless_norms;
+        (*this)(NormRow{Role::final_norm, names_.final_norm, none ? 0 : model_.hidden});
+    }
     void head() { lookup(Role::head, ParameterKind::head, names_.head, vocab_, 0); }
+    void head_bias()
+    {
+        if (model_.decoder && model_.decoder->head_bias)
+            constant(Role::head, names_.head, ".bias", vocab_, ParameterKind::bias).tp_dim = 0;
+    }
     std::vector<Parameter> take() { return std::move(table_); }
 
     void operator()(const NormRow& norm)
@@ -84,6 +93,7 @@ public:
         bias.key_heads = matrix.key_heads;
     }
     void operator()(const AttentionRow&) { }
+    void operator()(const ScanRow&) { }
     void operator()(const ActivationRow&) { }
     void operator()(const ExpertsRow& experts)
     {
@@ -143,12 +153,17 @@ std::vector<Parameter> parameter_table(
     if (with_embedding)
         table.embedding();
     const Rows dense = layer_rows(model, false), moe = model.experts ? layer_rows(model, true) : Rows{};
-    for (int layer = first_layer; layer < last_layer; ++layer)
-        table.layer(layer, model.is_moe_layer(layer) ? moe : dense);
+    for (int layer = first_layer; layer < last_layer; ++layer) {
+        if (model.decoder)
+            table.layer(layer, rows_of_layer(model, layer));
+        else
+            table.layer(layer, model.is_moe_layer(layer) ? moe : dense);
+    }
     if (with_head) {
         table.final_norm();
         if (!model.tied_embeddings || !with_embedding)
             table.head();
+        table.head_bias();
     }
     return table.take();
 }

@@ -24,7 +24,8 @@ Expected<void> read_qwen3_moe(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(experts.ffn, config.integer("moe_intermediate_size", 1, config_keys::kMostWidth));
     FOURFOLD_TRY(experts.every, config.small_integer_or("decoder_sparse_step", 1, 1, config_keys::kMostLayers));
     if (config.has("mlp_only_layers") && config.json()["mlp_only_layers"] != Json::array())
-        return config.wrong("mlp_only_layers", "an empty list");
+        return Problem{ProblemCode::unsupported, "layers without experts are not supported, expected an empty list", {},
+            config.where("mlp_only_layers")};
     FOURFOLD_TRY(experts.normalised, config.boolean_or("norm_topk_prob", false));
     FOURFOLD_CHECK(config_keys::read_balance(config, "router_aux_loss_coef", experts));
     model.experts = experts;

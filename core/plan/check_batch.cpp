@@ -288,8 +288,12 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("fp8_recipe_unsupported", "training.fp8_recipe",
             gpu.name + " has no matrix units that take a scale with each 32 elements (Blackwell and CDNA 4 do)",
             "tensorwise");
-    if (training.grad_dtype == Precision::fp8)
-        reasons.add("grad_dtype_unsupported", "training.grad_dtype", "gradients cannot be accumulated in fp8", "bf16");
+    if (is_of_products(training.grad_dtype))
+        reasons.add("grad_dtype_unsupported", "training.grad_dtype",
+            "gradients cannot be accumulated in " + to_text(training.grad_dtype), "bf16");
+    if (training.optimizer_state_dtype == Precision::nvfp4)
+        reasons.add("optimizer_state_dtype_unsupported", "training.optimizer_state_dtype",
+            "optimizer states cannot be kept in nvfp4", "bf16");
     if (training.recompute != Recompute::none && (training.recompute_layers || training.recompute_every > 1)) {
         // Layers of a pipeline rank, over all of its chunks.
         std::vector<int64_t> per_rank(static_cast<std::size_t>(layout.pp), 0);
@@ -319,6 +323,12 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
     if (training.offload != Offload::none && gpu.is_cpu())
         reasons.add("offload_on_cpu", "training.offload",
             "offload " + to_text(training.offload) + " moves data to the memory of the CPU, where it is already",
+            "none");
+    if (training.optimizer == Optimizer::muon && training.offload == Offload::optimizer)
+        reasons.add("offload_of_muon", "training.offload",
+            "the step of optimizer \"muon\" is products of whole matrices, which the host does not compute, found "
+            "offload "
+            "optimizer",
             "none");
     // DeepSpeed refuses to partition gradients or parameters under its pipeline engine.
     const bool beyond_optimizer = training.sharding == Sharding::gradients || training.sharding == Sharding::parameters

@@ -12,6 +12,8 @@ bool has_precision(const Gpu& gpu, Precision precision)
         return gpu.fp16_tflops.has_value();
     case Precision::bf16:
         return gpu.bf16_tflops.has_value();
+    case Precision::nvfp4: // AMD's matrix units take fp4 with other scales (OCP MX)
+        return gpu.fp4_tflops.has_value() && !gpu.generation.starts_with("cdna");
     case Precision::fp8:
         break;
     }

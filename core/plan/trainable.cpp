@@ -116,14 +116,14 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     const auto quoted = [](const std::string& text) { return '"' + text + '"'; };
     limits.refuse_if(!traits_of(training.schedule).trainer_runs, "schedule", "training.schedule",
         "the schedule " + quoted(to_text(training.schedule)), quoted("1f1b"));
+    limits.refuse_if(
+        training.precision == Precision::nvfp4, "precision", "training.precision", "precision \"nvfp4\"", "\"bf16\"");
     const auto wide = [](Precision dtype) { return dtype == Precision::fp32 || dtype == Precision::bf16; };
     const bool halves = training.grad_dtype == Precision::fp16 && training.precision == Precision::fp16;
     limits.refuse_if(!wide(training.grad_dtype) && !halves, "grad_dtype", "training.grad_dtype",
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
     limits.refuse_if(!wide(training.optimizer_state_dtype), "optimizer_state_dtype", "training.optimizer_state_dtype",
         "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)), quoted("fp32"));
-    limits.refuse_if(training.offload != Offload::none, "offload", "training.offload",
-        "offloading of " + to_text(training.offload), quoted("none"));
     limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
 }
 

@@ -2,6 +2,7 @@
 #include "core/predict/bounds.h"
 
 #include "core/cost/prices.h"
+#include "core/program/muon.h"
 #include "core/program/rank_shape.h"
 
 #include <algorithm>
@@ -141,7 +142,8 @@ Bounds bounds_of(const ResolvedPlan& plan)
     const Training& training = plan.training;
     const bool mixed = training.precision != Precision::fp32;
     bounds.state_bytes_per_parameter = (mixed ? 2 + 4 : 4) // weights, and their fp32 masters
-        + bytes_per_element(training.grad_dtype) + 2 * bytes_per_element(training.optimizer_state_dtype);
+        + bytes_per_element(training.grad_dtype)
+        + states_per_parameter(plan) * bytes_per_element(training.optimizer_state_dtype);
     const auto level = [&](const char* name, int gpus) {
         const double memory = gpus * plan.cluster.gpu.memory_gib;
         const double most = memory * kGib / bounds.state_bytes_per_parameter;

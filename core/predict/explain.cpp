@@ -44,15 +44,15 @@ Explanation throughput(const Prediction& prediction)
 Explanation utilisation(const Prediction& prediction)
 {
     const ResolvedPlan& plan = prediction.plan;
-    const bool fp8 = plan.training.precision == Precision::fp8;
+    const bool narrow = is_of_products(plan.training.precision);
     Explanation node = input("MFU", 0, "ratio", "definition of MFU: PaLM, arXiv:2204.02311, appendix B");
-    node.value = fp8 ? prediction.mfu_bf16_peak : prediction.mfu;
-    if (fp8)
+    node.value = narrow ? prediction.mfu_bf16_peak : prediction.mfu;
+    if (narrow)
         node.label = "MFU over the bf16 peak";
     if (!node.value)
         return node;
     const double flops = model_flops_per_token(plan.model, plan.training.seq_len);
-    const double peak = plan.cluster.gpu.peak_flops(fp8 ? Precision::bf16 : plan.training.precision);
+    const double peak = plan.cluster.gpu.peak_flops(narrow ? Precision::bf16 : plan.training.precision);
     node.formula
         = text_of("throughput * FLOPs per token / peak = %.4g * %.4g / %.4g", *prediction.tps_per_gpu, flops, peak);
     Explanation per_token = input("model FLOPs per token", flops, "FLOP", "PaLM, arXiv:2204.02311, appendix B");

@@ -39,7 +39,7 @@ bool was_measured(Regime regime, const ResolvedPlan& plan)
 // Without measurements of these even the size of the error is unknown; the others are variations of known work.
 bool leaves_no_interval(Regime regime)
 {
-    return regime != Regime::experts && regime != Regime::fp8;
+    return regime != Regime::experts && regime != Regime::fp8 && regime != Regime::nvfp4;
 }
 
 bool kernel_measured(const ResolvedPlan& plan)
@@ -123,6 +123,8 @@ std::string subject(Regime regime, const ResolvedPlan& plan, double memory_share
         return "a mixture of experts";
     case Regime::fp8:
         return "fp8";
+    case Regime::nvfp4:
+        return "nvfp4";
     case Regime::offload:
         break;
     }
@@ -148,7 +150,7 @@ std::string warning(Regime regime, const ResolvedPlan& plan, double memory_share
 // Measured regimes whose runs behave like all others.
 bool goes_without_saying(Regime regime, const ResolvedPlan& plan)
 {
-    return (regime == Regime::experts || regime == Regime::fp8) && was_measured(regime, plan);
+    return !leaves_no_interval(regime) && was_measured(regime, plan);
 }
 
 } // namespace
@@ -175,6 +177,8 @@ std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share)
         regimes.push_back(Regime::experts);
     if (plan.training.precision == Precision::fp8)
         regimes.push_back(Regime::fp8);
+    if (plan.training.precision == Precision::nvfp4)
+        regimes.push_back(Regime::nvfp4);
     if (plan.training.offload != Offload::none)
         regimes.push_back(Regime::offload);
     return regimes;
@@ -207,7 +211,8 @@ double time_half_width(const ResolvedPlan& plan)
         add(Constant::interval_elsewhere);
     if (!plan.stack.measured.empty() && !plan.stack.calibrated_for(plan.cluster.gpu.id))
         add(Constant::interval_gpu);
-    if (domain != nullptr && !kernel_measured(plan))
+    const bool new_products = plan.training.precision == Precision::nvfp4 && !was_measured(Regime::nvfp4, plan);
+    if (domain != nullptr && (new_products || !kernel_measured(plan)))
         add(Constant::interval_kernel);
     if (plan.model.experts)
         add(Constant::interval_experts);

@@ -68,7 +68,7 @@ void add_throughput(Prediction& prediction, double step_time_s)
         = tps * reported_flops_per_token(plan.model, plan.padded_vocab, seq_len, plan.training.flop_convention) / 1e12;
     const double model_flops = tps * model_flops_per_token(plan.model, seq_len);
     const Precision precision = plan.training.precision;
-    if (precision == Precision::fp8) {
+    if (is_of_products(precision)) {
         prediction.mfu_bf16_peak = model_flops / plan.cluster.gpu.peak_flops(Precision::bf16);
         return;
     }

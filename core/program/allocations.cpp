@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/allocations.h"
 
+#include "core/program/muon.h"
 #include "core/program/recompute.h"
 
 #include "core/program/weight_gradient_memory.h"
@@ -55,12 +56,65 @@ Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
     return input<Number>("tokens", rank.tokens) * rebuilt * input<Number>("bytes", rank.element_bytes);
 }
 
-// What passes from layer to layer.
+// What is whole for a while where parts are kept, of a trainer that reduces gradients in place
+// (Constant::gradient_buffers).
 template <typename Number>
-Number layer_input_bytes(const RankShape& rank)
+void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
+    const StageParameters& parameters)
 {
-    return input<Number>("tokens", rank.tokens) * input<Number>("hidden", rank.hidden)
-        * input<Number>("bytes", rank.element_bytes) / input<Number>("TP", rank.sequence_split);
+    const Training& training = plan.training;
+    const Sharded split = sharded(plan);
+    const Number width = input<Number>("bytes of a gradient", rank.gradient_bytes);
+    const double buffers = rank.constants[Constant::gradient_buffers];
+    if (training.sharding == Sharding::gradients && split.gradients > 1) {
+        const Number tensor = input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
+        add<Number>(list, MemoryKind::gradients, Lifetime::step,
+            width * (input<Number>("the largest weight", parameters.largest_tensor) + (buffers - 1) * tensor),
+            "gradients before their reduction", "of a micro-batch: what is filled and what is being reduced");
+    }
+    if (!fully_sharded(training) || split.weights <= 1)
+        return;
+    const Number element = input<Number>("bytes", rank.element_bytes);
+    if (plan.layout.pp > 1) {
+        add<Number>(list, MemoryKind::weights, Lifetime::step, input<Number>("parameters", parameters.total()) * element,
+            "gathered weights", "kept from the first forward to the last backward under pipeline parallelism");
+        const double others = parameters.dense * (1 - 1 / split.gradients)
+            + parameters.experts * (1 - 1 / split.expert_gradients);
+        add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
+            "unsharded gradients", "kept until the last micro-batch");
+        return;
+    }
+    const Number unit = input<Number>("parameters of a unit",
+        parameters.largest_layer * std::min(std::max(1, training.fsdp.layers_per_unit), parameters.layer_count));
+    const Number rear = input<Number>("parameters behind the layers", parameters.rear_unit);
+    const Number units = constant<Number>(rank, Constant::fsdp_unit_buffers);
+    add<Number>(list, MemoryKind::weights, Lifetime::step,
+        element * larger(units * unit + input<Number>("shared by both ends", parameters.lasting_unit), unit + rear),
+        "gathered units", "the unit in use and the prefetched one; the head's from the forward to the backward pass");
+    // As a backward pass goes on gradients wait for their reduction, and activations are freed.
+    const bool moe = plan.model.experts.has_value();
+    Number freed = layer_activation_bytes<Number>(plan, rank, moe);
+    if (training.recompute == Recompute::full)
+        freed = layer_input_bytes<Number>(rank);
+    else if (training.recompute == Recompute::selective)
+        freed = freed - freed_selectively<Number>(plan, rank, moe, freed);
+    const Number one = width * unit;
+    Number most = width * rear + one;
+    Number later = most;
+    for (double filled = 2; filled < buffers; ++filled) {
+        later = later + one - freed;
+        most = larger(most, later);
+    }
+    add<Number>(list, MemoryKind::gradients, Lifetime::step, most, "gradients of units",
+        "the one that is filled, the head's and those that are being reduced, less the activations that are gone by "
+        "then");
+}
+
+// Of a row that is in a share of the layers.
+template <typename Number>
+Number of_share(double share, const Number& width)
+{
+    return share == 1 ? width : input<Number>("share of the layers", share) * width;
 }
 
 } // namespace
@@ -72,20 +126,27 @@ LayerWidths<Number> layer_widths(const ResolvedPlan& plan, const RankShape& rank
     LayerWidths<Number> widths;
     for (const Row& row : layer_rows(plan.model, moe)) {
         if (const auto* attention = std::get_if<AttentionRow>(&row))
-            widths.attention += (input<Number>("queries", double(attention->query))
-                                    + input<Number>("attention output", double(attention->output)))
-                    / tp
-                + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local);
+            widths.attention += of_share(attention->share,
+                (input<Number>("queries", double(attention->query))
+                    + input<Number>("attention output", double(attention->output)))
+                        / tp
+                    + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local));
+        if (const auto* scan = std::get_if<ScanRow>(&row))
+            widths.attention += of_share(scan->share,
+                (input<Number>("inputs of a scan", double(scan->inputs))
+                    + input<Number>("output of a scan", double(scan->output)))
+                    / tp);
         if (const auto* norm = std::get_if<NormRow>(&row)) {
             if (const double elements = normed_elements(*norm, rank); elements > 0)
-                widths.norms += input<Number>("inputs of more norms", elements);
+                widths.norms += of_share(norm->share, input<Number>("inputs of more norms", elements));
         }
         const auto* experts = std::get_if<ExpertsRow>(&row);
         const auto* mlp = experts != nullptr ? &experts->activation : std::get_if<ActivationRow>(&row);
         if (mlp != nullptr)
             widths.mlps.push_back({experts != nullptr,
-                input<Number>(mlp->label, double(mlp->width))
-                    / (experts != nullptr ? input<Number>("ETP", rank.cut.etp) : tp),
+                of_share(experts != nullptr ? experts->share : mlp->share,
+                    input<Number>(mlp->label, double(mlp->width))
+                        / (experts != nullptr ? input<Number>("ETP", rank.cut.etp) : tp)),
                 double(mlp->inputs)});
     }
     return widths;
@@ -109,6 +170,7 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
         = constant<Number>(rank, Constant::activation_hidden_factor) * whole / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
         hidden += constant<Number>(rank, Constant::activation_gathered_factor) * whole;
+    hidden = of_share(branches(plan.model, moe) / 2, hidden); // they hold of two branches
     Number bytes
         = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + kept.norms + mlp) + routed;
     if (!plan.training.compile)
@@ -148,11 +210,20 @@ std::vector<AllocationOf<Number>> state_allocations(
             * constant<Number>(rank, Constant::gradient_memory_scale),
         "gradients", split.gradients > 1 ? kZero : "");
     if (plan.training.offload != Offload::optimizer) {
+        Number states = size(state_bytes, split.states, split.expert_states);
+        if (parameters.muon + parameters.expert_muon > 0) // which have no variance
+            states = states
+                - input<Number>("bytes", rank.state_bytes)
+                    * (input<Number>("matrices under Muon", parameters.muon) / input<Number>("shards", split.states)
+                        + input<Number>("matrices of experts", parameters.expert_muon)
+                            / input<Number>("shards", split.expert_states));
         add<Number>(list, MemoryKind::optimizer, Lifetime::step,
-            size(state_bytes, split.states, split.expert_states)
-                * constant<Number>(rank, Constant::optimizer_memory_scale),
-            "optimizer states", mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
+            states * constant<Number>(rank, Constant::optimizer_memory_scale), "optimizer states",
+            mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
     }
+    add<Number>(list, MemoryKind::optimizer, Lifetime::update,
+        input<Number>("matrices of a round", muon_workspace(plan, rank, parameters)), "matrices in iteration",
+        "Muon: what an owner gathers, and the products of its Newton-Schulz iteration");
     const bool unfused = plan.training.optimizer == Optimizer::adam || plan.training.optimizer == Optimizer::adamw;
     if (unfused && plan.training.offload != Offload::optimizer)
         add<Number>(list, MemoryKind::optimizer, Lifetime::step,
@@ -161,13 +232,15 @@ std::vector<AllocationOf<Number>> state_allocations(
             "optimizer temporaries",
             "fp32 copies of the largest tensor in an update that is not fused; their blocks stay in the allocator's "
             "cache");
-    if (plan.training.sharding == Sharding::gradients && micro_batches_together(plan) > 1)
+    if (rank.constants[Constant::gradient_buffers] > 0) {
+        add_buffers(list, plan, rank, parameters);
+    } else if (plan.training.sharding == Sharding::gradients && micro_batches_together(plan) > 1)
         add<Number>(list, MemoryKind::gradients, Lifetime::step,
             2 * total(input<Number>("bytes", rank.gradient_bytes))
                 / input<Number>("chunks", plan.layout.virtual_stages),
             "unsharded gradients of a chunk",
             "summed over the micro-batches of a block, while those of the chunk before are reduced");
-    if (fsdp && split.weights > 1) {
+    else if (fsdp && split.weights > 1) {
         if (plan.layout.pp > 1) {
             add<Number>(list, MemoryKind::weights, Lifetime::step, total(element), "gathered weights",
                 "kept from the first forward to the last backward under pipeline parallelism");
@@ -221,6 +294,30 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     return freed;
 }
 
+} // namespace
+
+template <typename Number>
+Number freed_selectively(const ResolvedPlan& plan, const RankShape& rank, bool moe, const Number& layer)
+{
+    if (!parts_of_stack(plan))
+        return freed_by_parts<Number>(plan, rank, moe, layer);
+    Number freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
+    if (has_score_matrix(plan.training))
+        freed = larger(freed, score_bytes<Number>(rank));
+    if (plan.model.latent)
+        freed = larger(freed, latent_bytes<Number>(plan, rank));
+    return freed;
+}
+
+template <typename Number>
+Number layer_input_bytes(const RankShape& rank)
+{
+    return input<Number>("tokens", rank.tokens) * input<Number>("hidden", rank.hidden)
+        * input<Number>("bytes", rank.element_bytes) / input<Number>("TP", rank.sequence_split);
+}
+
+namespace {
+
 template <typename Number>
 void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
     int dense_layers, int moe_layers, double recompute_layers)
@@ -251,23 +348,23 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
     } else if (training.recompute == Recompute::selective) {
         Number freed = 0.0;
         if (parts_of_stack(plan)) {
-            freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
-            if (has_score_matrix(training))
-                freed = larger(freed, score_bytes<Number>(rank));
-            if (plan.model.latent)
-                freed = larger(freed, latent_bytes<Number>(plan, rank));
+            freed = freed_selectively<Number>(plan, rank, false, layer);
         } else {
             const auto of = [&](int count, bool moe) -> Number {
-                return count == 0 ? Number(0.0) : count / layers * freed_by_parts<Number>(plan, rank, moe, one(moe));
+                return count == 0 ? Number(0.0) : count / layers * freed_selectively<Number>(plan, rank, moe, one(moe));
             };
             freed = of(dense_layers, false) + of(moe_layers, true);
         }
         kept = whole - again * part("recomputed part of a layer", freed);
         add<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
     }
-    if (training.offload == Offload::activations && 2 * value_of(layer) < value_of(kept)) {
-        kept = 2 * layer;
-        note = "the layer in use and the one in transfer to the host";
+    if (training.offload == Offload::activations) {
+        const Number buffers = 2 * (again < layers ? layer : kept / layers);
+        for (const Lifetime pass : {Lifetime::forward, Lifetime::loss, Lifetime::backward})
+            add<Number>(list, MemoryKind::activations, pass, buffers, "offloaded layers",
+                "the layer in use and the one on its way to the host or from there");
+        kept = 2 * part("input of a layer", layer_input_bytes<Number>(rank));
+        note = "what came from the stage before and what went to the next: the host has all else";
     }
     add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
 }
@@ -282,7 +379,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     const int dense = dense_layers(plan.model, shape.first_layer, shape.layers), moe = shape.layers - dense;
     if (shape.layers > 0)
         add_layers(list, plan, rank, dense, moe, shape.recompute_layers);
-    if (shape.embedding)
+    if (shape.embedding && plan.training.offload != Offload::activations)
         add<Number>(
             list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
     if (shape.head) {
@@ -303,6 +400,8 @@ std::vector<AllocationOf<Number>> chunk_allocations(
 template LayerWidths<double> layer_widths(const ResolvedPlan&, const RankShape&, bool);
 template LayerWidths<Formula> layer_widths(const ResolvedPlan&, const RankShape&, bool);
 template double layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
+template double freed_selectively(const ResolvedPlan&, const RankShape&, bool, const double&);
+template double layer_input_bytes(const RankShape&);
 template Formula layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
 template std::vector<Allocation> state_allocations(const ResolvedPlan&, const RankShape&, const StageParameters&);
 template std::vector<AllocationOf<Formula>> state_allocations(

@@ -41,4 +41,12 @@ std::vector<AllocationOf<Number>> chunk_allocations(
 template <typename Number = double>
 Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe);
 
+// Of these `layer` bytes, those that selective recomputation frees.
+template <typename Number = double>
+Number freed_selectively(const ResolvedPlan& plan, const RankShape& rank, bool moe, const Number& layer);
+
+// Bytes of what passes from layer to layer.
+template <typename Number = double>
+Number layer_input_bytes(const RankShape& rank);
+
 } // namespace fourfold

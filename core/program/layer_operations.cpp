@@ -2,6 +2,7 @@
 #include "core/program/layer_operations.h"
 
 #include "core/program/recompute.h"
+#include "core/program/scan_operations.h"
 #include "core/program/sharding_operations.h"
 
 #include <algorithm>
@@ -15,17 +16,17 @@ bool fused_attention(const Training& training)
     return training.attention != AttentionKernel::unfused && training.attention != AttentionKernel::fused_softmax;
 }
 
-void add_attention(
-    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers, double recompute)
+void add_attention(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank,
+    const AttentionRow& row, double layers, double recompute)
 {
     const bool fused = fused_attention(plan.training);
     const bool ring = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
     // Windows are taken as spread evenly over the layers; kernels that keep the scores in memory compute them all.
-    const double windowed = fused ? plan.model.windowed_share() : 0;
+    const double windowed = fused ? row.windowed : 0;
     Attention core{.queries = rank.seq_len / rank.cp,
         .keys = rank.seq_len,
-        .head_dim = rank.head_dim,
-        .batch = rank.sequences * rank.heads,
+        .head_dim = double(row.query + row.output) / (2.0 * row.heads),
+        .batch = rank.sequences * row.heads / rank.tp,
         .causal = fused, // batched products compute the whole square
         .fused = fused,
         .blocks = ring ? rank.cp : 1};
@@ -41,6 +42,8 @@ void add_attention(
                 .work = window},
             recompute);
     }
+    if (windowed == 1)
+        return;
     add_passes(list,
         {.name = "attention",
             .repeat = layers * (1 - windowed),
@@ -112,7 +115,7 @@ void add_context_collectives(
 
 // Norms and residuals work on hidden-size tensors, which sequence parallelism splits; the rest on TP-split tensors.
 void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
-    double ffn_rows, double ffn_width, double more_norms, const RecomputeShare& again)
+    double ffn_rows, double ffn_width, double more_norms, double branches, const RecomputeShare& again)
 {
     const double scale = rank.element_bytes / 2;
     const bool gated = plan.model.gated(), biased = plan.model.activation == Activation::gelu;
@@ -123,8 +126,8 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
         double again;
     };
     const Item items[] = {
-        {"norms and residuals", 24 * rank.hidden * rank.tokens / rank.sequence_split * scale,
-            "two norms and two residual additions: 24 h bytes per token", again.norms},
+        {"norms and residuals", 12 * branches * rank.hidden * rank.tokens / rank.sequence_split * scale,
+            "a norm and a residual addition of each branch: 12 h bytes per token", again.norms},
         {"more norms", 4 * more_norms * rank.tokens * scale,
             "of queries, keys or a block's output: 4 bytes an element and token", again.positions},
         {"positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale,
@@ -220,13 +223,16 @@ void add_tensor_parallel(std::vector<Operation>& list, const ResolvedPlan& plan,
     add_sync(Phase::backward, 2 * layers * (1 + std::max(again.gathers, again.reductions)));
 }
 
-// Bytes of an element's way to fp8: read once and written twice, as it is and transposed (fp8_cast_bytes); rows and
-// columns need their largest values first, block scales are written beside.
-double cast_bytes(Fp8Recipe recipe, const Constants& constants)
+// Bytes of an element's way to a narrow operand: read once and written twice, as it is and transposed
+// (fp8_cast_bytes); rows, columns and tensors whose blocks have scales of scales need their largest values first, block
+// scales are written beside.
+double cast_bytes(const Training& training, const Constants& constants)
 {
     constexpr double kReadBefore = 2, kScales128 = 2 * 4.0 / 128, kScales32 = 2 * 1.0 / 32;
     const double both_copies = constants[Constant::fp8_cast_bytes];
-    switch (recipe) {
+    if (training.precision == Precision::nvfp4)
+        return both_copies + kReadBefore - 2 * (1 - bytes_per_element(Precision::nvfp4));
+    switch (training.fp8_recipe) {
     case Fp8Recipe::rowwise:
         return both_copies + kReadBefore;
     case Fp8Recipe::blockwise:
@@ -239,19 +245,22 @@ double cast_bytes(Fp8Recipe recipe, const Constants& constants)
     return both_copies;
 }
 
-// Casts to fp8 with their transposed copies: the inputs of a layer's products forward, their output gradients backward
-// (Micikevicius et al., arXiv:2209.05433). Head, embedding, router and attention stay in bf16.
-void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows,
-    double ffn_width, const RecomputeShare& again, double bytes)
+// Casts with their transposed copies: the inputs of a layer's products forward, their output gradients backward (fp8:
+// Micikevicius et al., arXiv:2209.05433; nvfp4, whose Hadamard transforms happen within them: NVIDIA,
+// arXiv:2509.25149). Head, embedding, router and attention stay in bf16.
+void add_casts(std::vector<Operation>& list, const RankShape& rank, double layers, double ffn_rows, double ffn_width,
+    const RecomputeShare& again, const Training& training)
 {
+    const double bytes = cast_bytes(training, rank.constants);
+    const std::string name = to_text(training.precision) + " casts";
     const double of_attention = rank.tokens * (rank.hidden + rank.output / rank.tp);
     const double of_mlp = rank.tokens * rank.hidden + ffn_rows * ffn_width, inputs = of_attention + of_mlp;
     const double repeated
         = again.every_second ? again.part / 2 * inputs : again.projections * of_attention + again.mlp * of_mlp;
     const double gradients = rank.tokens * (rank.query / rank.tp + rank.key_local + rank.value_local + 2 * rank.hidden)
         + ffn_rows * rank.mlp_inputs * ffn_width;
-    const auto add = [&](Phase phase, const char* name, const char* note, double elements, double share) {
-        list.push_back({.name = name,
+    const auto add = [&](Phase phase, const char* what, const char* note, double elements, double share) {
+        list.push_back({.name = name + what,
             .phase = phase,
             .part = phase == Phase::recompute ? Part::recompute : Part::compute,
             .repeat = layers * share,
@@ -259,10 +268,10 @@ void add_fp8_casts(std::vector<Operation>& list, const RankShape& rank, double l
             .work = Elementwise{.bytes = elements * bytes}});
     };
     const char* note = "inputs of the layer's products";
-    add(Phase::forward, "fp8 casts", note, inputs, 1);
+    add(Phase::forward, "", note, inputs, 1);
     if (repeated > 0)
-        add(Phase::recompute, "fp8 casts", note, inputs, repeated / inputs);
-    add(Phase::backward, "fp8 casts of gradients", "output gradients of the layer's products", gradients, 1);
+        add(Phase::recompute, "", note, inputs, repeated / inputs);
+    add(Phase::backward, " of gradients", "output gradients of the layer's products", gradients, 1);
 }
 
 // The largest magnitudes from which ranks that share a scale make it: of a tensor, or of rows that they hold in parts.
@@ -292,18 +301,18 @@ void add_fp8_scales(std::vector<Operation>& list, const ResolvedPlan& plan, cons
         const auto* matrix = std::get_if<MatrixRow>(&row);
         if (matrix == nullptr)
             continue;
-        ++matrices;
-        inputs += matrix->product != last ? 1 : 0;
+        matrices += matrix->share;
+        inputs += matrix->product != last ? matrix->share : 0;
         last = matrix->product;
         if (training.fp8_recipe != Fp8Recipe::rowwise)
             continue;
         const bool cut = matrix->residual(); // what the forward sums over is, and what the backward does else
         for (const double side : {rank.tokens, double(cut ? matrix->out : matrix->in)}) {
-            add(GroupKind::tp, of_tp, cut ? Phase::forward : Phase::backward, 1, kNumber * side);
-            add(GroupKind::tp, of_tp, Phase::recompute, cut ? share : 0, kNumber * side);
+            add(GroupKind::tp, of_tp, cut ? Phase::forward : Phase::backward, matrix->share, kNumber * side);
+            add(GroupKind::tp, of_tp, Phase::recompute, cut ? share * matrix->share : 0, kNumber * side);
         }
         for (const double side : {rank.cut.out(*matrix), rank.cut.in(*matrix)})
-            add(GroupKind::dp_cp, of_replicas, Phase::weight_gradient, 1, kNumber * side);
+            add(GroupKind::dp_cp, of_replicas, Phase::weight_gradient, matrix->share, kNumber * side);
     }
     if (training.fp8_recipe != Fp8Recipe::tensorwise)
         return;
@@ -328,47 +337,57 @@ struct RowOperations {
     double more_norms = 0; // elements of a token on this rank
     std::string_view open{}; // the product that goes on
     bool routes = false, of_expert = false;
-    double n = 0, k = 0, repeated_n = 0;
+    double n = 0, k = 0, repeated_n = 0, share = 1;
 
-    void operator()(const NormRow& norm) { more_norms += normed_elements(norm, rank); }
+    void operator()(const NormRow& norm) { more_norms += norm.share * normed_elements(norm, rank); }
     void operator()(const VectorRow&) { }
     void operator()(const MatrixRow& matrix)
     {
-        if (matrix.product != open)
+        if (matrix.product != open || matrix.share != share)
             end_product();
         open = matrix.product;
+        share = matrix.share;
         routes = matrix.kind == ParameterKind::router;
         of_expert = matrix.kind == ParameterKind::expert;
         n += rank.cut.out(matrix);
         repeated_n += rank.cut.out(matrix) * repeated.share_of(matrix);
         k = rank.cut.in(matrix);
     }
-    void operator()(const AttentionRow&)
+    void operator()(const AttentionRow& row)
     {
         end_product();
-        add_attention(list, plan, rank, layers, again.attention);
+        const double attending = layers * row.share;
+        add_attention(list, plan, rank, row, attending, again.attention);
         if (plan.layout.cp == 1)
             return;
         if (plan.training.cp_method == CpMethod::ring)
-            add_ring(list, rank, layers, again.attention);
+            add_ring(list, rank, attending, again.attention);
         else
-            add_context_collectives(list, plan, rank, layers, again.attention);
+            add_context_collectives(list, plan, rank, attending, again.attention);
     }
-    void operator()(const ActivationRow& activation) { pass(rank.tokens, double(activation.width) / rank.cut.tp); }
+    void operator()(const ScanRow& row)
+    {
+        end_product();
+        add_scan_operations(list, plan, rank, row, layers * row.share, again.projections);
+    }
+    void operator()(const ActivationRow& activation)
+    {
+        pass(rank.tokens * activation.share, double(activation.width) / rank.cut.tp);
+    }
     void operator()(const ExpertsRow& experts)
     {
         for (const MatrixRow& matrix : experts.each)
             (*this)(matrix);
         end_product();
-        pass(rank.expert_rows * rank.local_experts, double(experts.activation.width) / rank.cut.etp);
-        add_token_exchange(list, plan, rank, layers, again.exchange);
+        pass(rank.expert_rows * rank.local_experts * experts.share, double(experts.activation.width) / rank.cut.etp);
+        add_token_exchange(list, plan, rank, layers * experts.share, again.exchange);
     }
     // Rows that multiply the same input are one product.
     void end_product()
     {
         const double rows = routes ? rank.tokens / rank.sequence_split : of_expert ? rank.expert_rows : rank.tokens;
         const std::size_t before = list.size();
-        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers,
+        add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers * share,
             n > 0 ? repeated_n / n : 0, !routes, true);
         for (std::size_t i = before; of_expert && i < list.size(); ++i)
             of_experts(list[i]);
@@ -378,7 +397,7 @@ struct RowOperations {
     static void of_experts(Operation& product)
     {
         product.scale = Constant::expert_product_scale;
-        std::get<Gemm>(product.work).fp8_share = Constant::expert_fp8_share;
+        std::get<Gemm>(product.work).narrow_share = Constant::expert_fp8_share;
     }
     void pass(double rows, double width)
     {
@@ -418,11 +437,11 @@ void add_passes(std::vector<Operation>& list, Operation op, double recompute)
 }
 
 void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
-    double k, double batch, double repeat, double recompute, bool fp8, bool in_layer)
+    double k, double batch, double repeat, double recompute, bool narrow, bool in_layer)
 {
     if (m <= 0 || n <= 0 || k <= 0)
         return;
-    const bool at_fp8 = fp8 && plan.training.precision == Precision::fp8;
+    const bool at_narrow = narrow && is_of_products(plan.training.precision);
     const auto add = [&](Phase phase, const char* what, const Gemm& product, double share) {
         list.push_back({.name = name + what,
             .phase = phase,
@@ -431,10 +450,10 @@ void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const s
             .in_layer = in_layer,
             .work = product});
     };
-    const Gemm forward{.m = m, .n = n, .k = k, .batch = batch, .fp8 = at_fp8};
+    const Gemm forward{.m = m, .n = n, .k = k, .batch = batch, .narrow = at_narrow};
     add(Phase::forward, "", forward, 1);
-    add(Phase::backward, ", input gradient", {.m = m, .n = k, .k = n, .batch = batch, .fp8 = at_fp8}, 1);
-    add(Phase::weight_gradient, ", weight gradient", {.m = n, .n = k, .k = m, .batch = batch, .fp8 = at_fp8}, 1);
+    add(Phase::backward, ", input gradient", {.m = m, .n = k, .k = n, .batch = batch, .narrow = at_narrow}, 1);
+    add(Phase::weight_gradient, ", weight gradient", {.m = n, .n = k, .k = m, .batch = batch, .narrow = at_narrow}, 1);
     if (recompute > 0)
         add(Phase::recompute, ", repeated", forward, recompute);
 }
@@ -452,13 +471,14 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
         std::visit(rows, row);
     rows.end_product();
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
-    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, again);
-    if (plan.training.precision == Precision::fp8) {
-        add_fp8_casts(list, rank, layers, ffn_rows, ffn_width, again, cast_bytes(plan.training.fp8_recipe, constants));
+    const double written = branches(plan.model, group.moe);
+    add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, written, again);
+    if (is_of_products(plan.training.precision))
+        add_casts(list, rank, layers, ffn_rows, ffn_width, again, plan.training);
+    if (plan.training.precision == Precision::fp8)
         add_fp8_scales(list, plan, rank, layers, again);
-    }
     if (plan.layout.tp > 1)
-        add_tensor_parallel(list, plan, rank, layers, again);
+        add_tensor_parallel(list, plan, rank, layers * written / 2, again);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);
     if (plan.training.offload == Offload::activations)
         add_activation_offload(list, plan, rank, group, recompute_layers);

@@ -35,7 +35,7 @@ void add_passes(std::vector<Operation>& list, Operation op, double recompute);
 // A product y[m,n] = x[m,k] w[k,n] in all its phases: forward, input gradient, weight gradient; `recompute` (0..1) is
 // the share of forwards repeated.
 void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const std::string& name, double m, double n,
-    double k, double batch, double repeat, double recompute, bool fp8, bool in_layer);
+    double k, double batch, double repeat, double recompute, bool narrow, bool in_layer);
 // Adding a micro-batch's gradients of `parameters` to the accumulated ones.
 void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
     const Constants& constants, bool in_layer);

@@ -10,11 +10,11 @@ void add_activation_offload(std::vector<Operation>& list, const ResolvedPlan& pl
     LayerGroup group, double recompute_layers)
 {
     double kept = layer_activation_bytes(plan, rank, group.moe);
-    if (plan.training.recompute == Recompute::full) {
-        const double again = std::min<double>(recompute_layers, group.layers) / group.layers;
-        const double input = rank.tokens * rank.hidden * rank.element_bytes / rank.sequence_split;
-        kept += again * (input - kept);
-    }
+    const double again = std::min<double>(recompute_layers, group.layers) / group.layers;
+    if (plan.training.recompute == Recompute::full)
+        kept += again * (layer_input_bytes(rank) - kept);
+    else if (plan.training.recompute == Recompute::selective)
+        kept -= again * freed_selectively(plan, rank, group.moe, kept);
     const auto add = [&](const char* name, Phase phase) {
         list.push_back({.name = name,
             .phase = phase,

@@ -38,8 +38,8 @@ enum class Window { none, gemm, attention, layer, forward_pass, backward_pass };
 
 struct Gemm { // m x k times k x n, `batch` times
     double m = 0, n = 0, k = 0, batch = 1;
-    bool fp8 = false; // at the fp8 rate
-    Constant fp8_share = Constant::one; // of the gain over bf16 what these products keep
+    bool narrow = false; // at the rate of the plan's precision where that is of products alone (is_of_products)
+    Constant narrow_share = Constant::one; // of the gain over bf16 what these products keep
     bool operator==(const Gemm&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
+#include "core/program/muon.h"
 #include "core/program/operation.h"
 #include "core/program/sharding_operations.h"
 
@@ -48,6 +49,11 @@ void add_chunk_parameters(
     sum.dense += layers;
     sum.experts += counts.moe * rank.experts();
     sum.layer_count += shape.layers;
+    sum.dense_layers += counts.dense;
+    sum.moe_layers += counts.moe;
+    for (const bool moe : {false, true})
+        sum.muon += (moe ? counts.moe : counts.dense) * muon_elements(plan, rank.layer(moe));
+    sum.expert_muon += counts.moe * muon_elements_of_experts(plan, rank);
     const double embedding = embedding_parameters(model, rank), head = head_parameters(model, rank);
     const double norm = head - rank.vocab * rank.hidden / rank.tp;
     if (shape.embedding) {
@@ -61,6 +67,12 @@ void add_chunk_parameters(
     sum.largest_unit = std::max({sum.largest_unit, shape.layers > 0 && counts.dense > 0 ? dense_layer : 0,
         counts.moe > 0 ? moe_layer + rank.experts() : 0, shape.embedding ? embedding : 0,
         shape.head && !tied_here ? head : 0});
+    sum.largest_layer = std::max(
+        {sum.largest_layer, counts.dense > 0 ? dense_layer : 0, counts.moe > 0 ? moe_layer + rank.experts() : 0});
+    if (shape.head) {
+        sum.lasting_unit = tied_here ? embedding + norm : 0;
+        sum.rear_unit = tied_here ? sum.lasting_unit : head;
+    }
     const double mlp_tensor = rank.mlp_inputs * rank.hidden * rank.ffn / rank.tp;
     sum.largest_tensor = std::max({sum.largest_tensor, shape.layers > 0 ? mlp_tensor : 0.0,
         counts.moe > 0 ? rank.local_experts * rank.mlp_inputs * rank.hidden * rank.expert_ffn / rank.cut.etp : 0.0,

@@ -10,8 +10,33 @@ namespace {
 
 double activation_bytes(Precision precision)
 {
-    // fp8 training keeps activations and weights in bf16; only the operands of products are cast.
-    return precision == Precision::fp8 ? 2 : bytes_per_element(precision);
+    return is_of_products(precision) ? 2 : bytes_per_element(precision);
+}
+
+// Where layers attend differently, the mean of those that attend.
+void set_attention(RankShape& rank, const ModelShape& model)
+{
+    double weights = 0, heads = 0;
+    for_each_kind(model, [&](double layers, const Rows& rows) {
+        for (const Row& row : rows) {
+            const auto* attention = std::get_if<AttentionRow>(&row);
+            if (attention == nullptr)
+                continue;
+            const double weight = layers * attention->share;
+            const double key_heads = std::min(rank.tp, double(attention->kv_heads));
+            weights += weight;
+            heads += weight * attention->heads;
+            rank.query += weight * double(attention->query);
+            rank.output += weight * double(attention->output);
+            rank.key_local += weight * double(attention->key) / key_heads;
+            rank.value_local += weight * double(attention->value) / key_heads;
+        }
+    });
+    if (weights == 0)
+        return;
+    for (double* const mean : {&rank.query, &rank.output, &rank.key_local, &rank.value_local, &heads})
+        *mean /= weights;
+    rank.head_dim = (rank.query + rank.output) / (2 * heads);
 }
 
 } // namespace
@@ -41,19 +66,12 @@ RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants)
     rank.heads = double(model.heads) / layout.tp;
     rank.mlp_inputs = model.gated() ? 2 : 1;
     rank.ffn = double(model.ffn);
-    const Rows rows = layer_rows(model, false);
-    if (const AttentionRow* attention = find_row<AttentionRow>(rows)) {
-        rank.cut = {rank.tp, std::min(rank.tp, double(attention->kv_heads)), double(layout.etp)};
-        rank.query = double(attention->query);
-        rank.output = double(attention->output);
-        rank.head_dim = (rank.query + rank.output) / (2.0 * attention->heads);
-        rank.key_local = double(attention->key) / rank.cut.key_heads;
-        rank.value_local = double(attention->value) / rank.cut.key_heads;
-    }
+    rank.cut = {rank.tp, std::min(rank.tp, double(std::max(1, model.kv_heads))), double(layout.etp)};
+    set_attention(rank, model);
     if (model.experts)
         rank.moe_layer = layer_parameters(model, layer_rows(model, true), rank.cut);
     if (model.moe_layers() < model.layers)
-        rank.dense_layer = layer_parameters(model, rows, rank.cut);
+        rank.dense_layer = layer_parameters(model, layer_rows(model, false), rank.cut);
     if (model.experts) {
         rank.local_experts = double(model.experts->count) / layout.ep;
         rank.expert_ffn = double(model.experts->ffn);

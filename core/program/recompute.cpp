@@ -116,13 +116,15 @@ double kept_by_operations(const ResolvedPlan& plan, const RankShape& rank, bool 
         const double again = repeated.share_of(matrix);
         // What a sum over the ranks gave is kept in any case.
         const bool summed = matrix.residual() && rank.tp > 1;
-        kept += summed ? rank.hidden / rank.sequence_split : (1 - again) * rank.cut.out(matrix) * rows;
+        kept += matrix.share * (summed ? rank.hidden / rank.sequence_split : (1 - again) * rank.cut.out(matrix) * rows);
     };
     for (const Row& row : layer_rows(plan.model, moe)) {
         if (const auto* matrix = std::get_if<MatrixRow>(&row))
             add(*matrix, 1);
         if (const auto* attention = std::get_if<AttentionRow>(&row))
-            kept += double(attention->output) / rank.tp;
+            kept += attention->share * double(attention->output) / rank.tp;
+        if (const auto* scan = std::get_if<ScanRow>(&row))
+            kept += scan->share * double(scan->output) / rank.tp;
         if (const auto* experts = std::get_if<ExpertsRow>(&row))
             for (const MatrixRow& matrix : experts->each)
                 add(matrix, rank.expert_rows * rank.local_experts / rank.tokens);

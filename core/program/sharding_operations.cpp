@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/sharding_operations.h"
 
+#include "core/program/muon.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -125,12 +127,14 @@ void add_sharded_pipeline(
     add("fsdp root gradient reduction", Collective::reduce_scatter, root * rank.gradient_bytes, 1);
 }
 
-// ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back.
-void add_optimizer_offload(std::vector<Operation>& list, const RankShape& rank, double own)
+// ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back, or the fp32 masters that
+// fully sharded weights are gathered from.
+void add_optimizer_offload(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double own)
 {
+    const double back = fully_sharded(plan.training) ? bytes_per_element(Precision::fp32) : rank.element_bytes;
     const char* note = "ZeRO-Offload, arXiv:2101.06840, figure 3";
     list.push_back(host_work("gradients to the host, weights back", Part::optimizer, Constant::host_transfer_s_per_gb,
-        own * (rank.gradient_bytes + rank.element_bytes) / 1e9, note));
+        own * (rank.gradient_bytes + back) / 1e9, note));
     list.push_back(host_work("optimizer on the host", Part::optimizer, Constant::host_update_s_per_gb,
         own * rank.constants[Constant::optimizer_shard_bytes] / 1e9, note));
 }
@@ -255,7 +259,7 @@ void add_micro_batch_sharding(
             const double bytes = count * (of_layers ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
                 of_layers && training.fsdp.prefetch);
-            if (training.fsdp.reshard_after_forward)
+            if (training.fsdp.reshard_after_forward && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1))
                 add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather, bytes, units,
                     of_layers && training.fsdp.prefetch);
         }
@@ -296,6 +300,9 @@ void add_step_operations(
     const Sharded split = sharded(plan);
     const Constants& constants = rank.constants;
     const double own = parameters.dense / split.states + parameters.experts / split.expert_states;
+    const double own_muon = parameters.muon / split.states + parameters.expert_muon / split.expert_states;
+    // Of these no second state is read and written, but the momentum goes out and the step comes back.
+    const double muon_bytes = own_muon * (4 * rank.element_bytes - 2 * rank.state_bytes);
     const double local = fully_sharded(plan.training) ? 0 : parameters.total();
     const bool offloaded = plan.training.offload == Offload::optimizer;
     list.push_back({.name = "optimizer",
@@ -304,11 +311,13 @@ void add_step_operations(
         .in_layer = false,
         .note
         = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
-        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes]
+        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes] + muon_bytes
                 + local * constants[Constant::optimizer_local_bytes],
-            .least_bytes = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes)}});
+            .least_bytes
+            = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes) - own_muon * 2 * rank.state_bytes}});
+    add_muon_operations(list, plan, rank, parameters);
     if (offloaded)
-        add_optimizer_offload(list, rank, own);
+        add_optimizer_offload(list, plan, rank, own);
     if (layout.gpus() > 1)
         add_gradient_norm(list, plan, constants);
     list.push_back(host_work(

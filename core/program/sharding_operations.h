@@ -13,8 +13,13 @@ struct StageParameters {
     double experts = 0; // copies over expert_dp
     double layers = 0; // dense parameters of the layers alone (without embedding and head)
     double largest_unit = 0; // largest FSDP unit: one layer, or embedding or head
+    double largest_layer = 0; // with its experts
+    // With what a backward pass begins: the head and its norm or, where the head is the embedding, both ends; and what
+    // of that is there until the pass has ended.
+    double rear_unit = 0, lasting_unit = 0;
     double largest_tensor = 0; // of one weight: what an optimizer that is not fused works on at once
-    int layer_count = 0;
+    int layer_count = 0, dense_layers = 0, moe_layers = 0; // the first: all of them
+    double muon = 0, expert_muon = 0; // of `dense` and `experts`, what Muon updates (core/program/muon.h)
     double replicated = 0; // of the dense ones, what every tp rank holds whole
     double keys = 0; // of the layers' keys and values
     double tied = 0; // embedding parameters that first and last stage both hold

@@ -16,12 +16,14 @@ KernelWork& KernelWork::operator+=(const KernelWork& other)
     launches += other.launches;
     host_copies += other.host_copies;
     host_waits += other.host_waits;
+    host_bytes += other.host_bytes;
     return *this;
 }
 
 KernelWork& KernelWork::operator-=(const KernelWork& other)
 {
-    return *this += {-other.flops, -other.seconds, -other.launches, -other.host_copies, -other.host_waits};
+    return *this
+        += {-other.flops, -other.seconds, -other.launches, -other.host_copies, -other.host_waits, -other.host_bytes};
 }
 
 bool Tape::same(const Tape& other) const

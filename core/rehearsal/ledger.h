@@ -21,6 +21,7 @@ struct KernelWork {
     double seconds = 0;
     int64_t launches = 0;
     int64_t host_copies = 0, host_waits = 0; // copies between host and device; times that the host waits for the device
+    double host_bytes = 0; // that what is offloaded moves between host and device
     KernelWork& operator+=(const KernelWork& other);
     KernelWork& operator-=(const KernelWork& other);
     bool operator==(const KernelWork&) const = default;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/economics.h"
 
+#include "core/program/muon.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +46,8 @@ double checkpoint_bytes(const ResolvedPlan& plan)
     // Weights that compute in fp8 are kept in bf16.
     const double weights = std::max(2.0, bytes_per_element(training.precision));
     const double masters = weights < 4 ? 4 : 0;
-    return plan.model.parameters() * (weights + masters + 2 * bytes_per_element(training.optimizer_state_dtype));
+    return plan.model.parameters()
+        * (weights + masters + states_per_parameter(plan) * bytes_per_element(training.optimizer_state_dtype));
 }
 
 double young_interval_s(double write_s, double mtbf_s)

@@ -25,7 +25,7 @@ struct TrainingBudget {
 double chinchilla_tokens(const ModelShape& model);
 
 // Bytes of one checkpoint from which training goes on exactly: weights as they compute, fp32 masters where they differ,
-// two optimizer states. 14 bytes a parameter for bf16 with Adam.
+// two optimizer states (Muon: one of its matrices). 14 bytes a parameter for bf16 with Adam.
 double checkpoint_bytes(const ResolvedPlan& plan);
 
 // Time between two checkpoints, in seconds of training, for a write time and the mean time between interruptions.

@@ -80,7 +80,7 @@ std::vector<ExpressionField> plan_fields_list()
         {"tps_per_gpu", number, "tokens/s", "predicted throughput of one GPU", {}, {}},
         {"tokens_per_second", number, "tokens/s", "predicted throughput of the job", {}, {}},
         {"tflops_per_gpu", number, "TFLOP/s", "as the plan's FLOP convention counts", {}, {}},
-        {"mfu", number, "share", "model FLOPs utilisation, 0 to 1 (with fp8: of the bf16 peak)", {}, {}},
+        {"mfu", number, "share", "model FLOPs utilisation, 0 to 1 (with fp8 and nvfp4: of the bf16 peak)", {}, {}},
         {"memory_gib", number, "GiB", "predicted memory as the stack reports it", {}, {"memory"}},
         {"memory_device_gib", number, "GiB", "predicted memory of the device, context included", {}, {}},
         {"memory_capacity_gib", number, "GiB", "usable memory of a GPU", {}, {}},
@@ -157,7 +157,7 @@ void fill_layout(PlanValues& values, const ResolvedPlan& plan)
 FigureFields::FigureFields(const ResolvedPlan& base, const TrainingBudget& budget)
     : budget_(budget)
 {
-    const Precision precision = base.training.precision == Precision::fp8 ? Precision::bf16 : base.training.precision;
+    const Precision precision = is_of_products(base.training.precision) ? Precision::bf16 : base.training.precision;
     peak_flops_ = base.cluster.gpu.peak_flops(precision);
     model_flops_per_token_ = model_flops_per_token(base.model, base.training.seq_len);
 }

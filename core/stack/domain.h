@@ -19,11 +19,12 @@ enum class Regime {
     pipeline_on_hundreds, // a pipeline in a job of 256 GPUs and more
     experts, // a mixture of experts
     fp8,
+    nvfp4,
     offload, // of activations or optimizer states to the host
 };
 template <>
 inline constexpr auto kWords<Regime> = std::to_array<std::string_view>({"cp_across_nodes", "cp_and_pp_beyond_node",
-    "near_full_memory", "pipeline_on_hundreds", "experts", "fp8", "offload"});
+    "near_full_memory", "pipeline_on_hundreds", "experts", "fp8", "nvfp4", "offload"});
 
 // A regime counts as measured from this many runs on.
 inline constexpr int kRegimeRuns = 3;

@@ -3,6 +3,7 @@
 
 #include "core/base/input_file.h"
 #include "core/base/text.h"
+#include "core/model/config_file.h"
 #include "core/model/hub_cache.h"
 
 #include <algorithm>
@@ -151,7 +152,7 @@ Expected<Json> model_named(const std::string& text, const Presets& presets)
     if (file.empty())
         return preset_meant("models", text, presets);
     // A pipe that is named is waited for; one that lies in a folder is none that somebody will write into.
-    FOURFOLD_TRY(Json config, file == text ? read_json_input(file) : read_json_file(file));
+    FOURFOLD_TRY(Json config, read_config_file(file, file == text));
     FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string()));
     return config;
 }

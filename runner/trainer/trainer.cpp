@@ -42,7 +42,8 @@ at::ScalarType type_of(Precision precision, const at::TensorOptions& exact)
     case Precision::fp16:
         return at::kHalf;
     case Precision::bf16:
-    case Precision::fp8: // of products alone
+    case Precision::fp8:
+    case Precision::nvfp4: // of products alone
         return at::kBFloat16;
     case Precision::fp32:
         break;
@@ -109,7 +110,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
                               : plan_buckets(shards, default_bucket_capacity(shards), groups_of);
     const auto exact = tensor_options(options);
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), mesh, plan.run.seed, exact,
-        type_of(training.precision, exact), values_too);
+        type_of(training.precision, exact), values_too, training.offload == Offload::optimizer);
     const bool pipeline = plan.layout.pp > 1;
     trainer->units_ = std::make_unique<ParameterUnits>(
         *trainer->weights_, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
@@ -123,6 +124,13 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     }
     trainer->block_settings_ = std::make_unique<BlockSettings>(
         block_settings(plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get()));
+    if (training.offload == Offload::activations) {
+        ActivationOffload::Stays stays;
+        for (const at::Tensor& leaf : trainer->weights_->leaves())
+            ActivationOffload::add(stays, leaf);
+        trainer->offload_ = std::make_unique<ActivationOffload>(exact.device(), std::move(stays));
+        trainer->block_settings_->offload = trainer->offload_.get();
+    }
     trainer->chunks_
         = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
     trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh,
@@ -130,9 +138,19 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             training.sharding == Sharding::gradients || (values_too && !pipeline), type_of(training.grad_dtype, exact),
             [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
             [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }});
+    std::optional<OnHost> states_on_host;
+    if (training.offload == Offload::optimizer) {
+        trainer->host_update_ = std::make_unique<OptimizerOffload>(*trainer->weights_);
+        states_on_host.emplace();
+    }
     trainer->optimizer_ = std::make_unique<Adam>(*trainer->weights_, plan.run, training.optimizer,
         training.optimizer_state_dtype == Precision::bf16 ? at::kBFloat16 : type_of(Precision::fp32, exact));
+    states_on_host.reset();
 
+    if (training.optimizer == Optimizer::muon) // bf16 is enough for it, says the post
+        trainer->muon_ = std::make_unique<Muon>(*trainer->weights_, mesh, plan.run, plan.model.heads,
+            trainer->optimizer_->first_moment(),
+            type_of(training.precision == Precision::fp32 ? Precision::fp32 : Precision::bf16, exact));
     trainer->loss_scaler_ = std::make_unique<LossScaler>(training.precision == Precision::fp16, exact);
     FOURFOLD_CHECK(trainer->make_training_pass(training.micro_batches));
     return trainer;
@@ -263,7 +281,13 @@ void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
     const double scale = limit > 0 ? std::min(1.0, limit / (outcome.grad_norm + kAvoidsDivisionByZero)) : 1.0;
     {
         const auto span = StepTrace::measure(trace, SpanKind::optimizer);
-        optimizer_->step(gradients_->reduced(), plan_.run.learning_rate(step, total_steps_), scale);
+        const double rate = plan_.run.learning_rate(step, total_steps_);
+        if (host_update_)
+            host_update_->step(*optimizer_, gradients_->reduced(), rate, scale);
+        else
+            optimizer_->step(gradients_->reduced(), rate, scale);
+        if (muon_)
+            muon_->step(gradients_->reduced(), rate); // which are scaled now
     }
     const auto span = StepTrace::measure(trace, SpanKind::parameter_gather);
     units_->publish();

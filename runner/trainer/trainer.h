@@ -10,8 +10,10 @@
 #include "runner/trainer/data_parallel/gradient_buckets.h"
 #include "runner/trainer/data_parallel/parameter_units.h"
 #include "runner/trainer/model/decoder.h"
+#include "runner/trainer/offload/optimizer_offload.h"
 #include "runner/trainer/optim/adam.h"
 #include "runner/trainer/optim/loss_scaler.h"
+#include "runner/trainer/optim/muon.h"
 #include "runner/trainer/pipeline_parallel/executor.h"
 
 #include <chrono>
@@ -105,10 +107,13 @@ private:
     std::unique_ptr<ParameterUnits> units_;
     WeightGradients weight_gradients_;
     std::unique_ptr<Fp8Products> fp8_; // null: of another precision
+    std::unique_ptr<ActivationOffload> offload_; // null: activations stay
     std::unique_ptr<BlockSettings> block_settings_;
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;
     std::unique_ptr<Adam> optimizer_;
+    std::unique_ptr<Muon> muon_; // null: another optimizer
+    std::unique_ptr<OptimizerOffload> host_update_; // null: the device updates
     std::unique_ptr<LossScaler> loss_scaler_;
     std::unique_ptr<Executor> training_pass_, evaluation_pass_;
     int micro_batches_ = 0; // of training_pass_

@@ -8,6 +8,8 @@ namespace {
 const std::string kMixtral = "model.model_type=\"mixtral\"", kFour = "model.num_local_experts=4",
                   kTwoOfThem = "model.num_experts_per_tok=2", kBalanced = "model.router_aux_loss_coef=0.05";
 const std::vector<std::string> kExperts{kMixtral, kFour, kTwoOfThem, kBalanced};
+const std::string kMuonSteps = "training.optimizer=\"muon\"";
+const std::vector<std::string> kMuonExperts{kMixtral, kFour, kTwoOfThem, kBalanced, kMuonSteps};
 // Of eight experts some get no token in a micro-batch.
 const std::vector<std::string> kSparse{
     kMixtral, "model.num_local_experts=8", "model.num_experts_per_tok=1", kBalanced, "training.micro_batch=1"};
@@ -53,6 +55,14 @@ std::vector<Case> expert_cases()
             {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "layout.ep=2",
                 "training.schedule=\"interleaved\""},
             {kMixtral, kFour, kTwoOfThem, kBalanced, "model.num_hidden_layers=4"}},
+        {"muon_mixtral_ep2_etp2_dp4_zero1",
+            {"gpus=8", "layout.tp=2", "layout.dp=4", "layout.ep=2", "training.sharding=\"optimizer\""}, kMuonExperts},
+        {"muon_mixtral_ep2_dp4_hsdp",
+            {"gpus=4", "layout.dp=4", "layout.ep=2", "layout.dp_shard=2", "training.sharding=\"hybrid\""},
+            kMuonExperts},
+        {"muon_deepseek_tp2_ep4_dp2_fsdp",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=4", kAlone, "training.sharding=\"parameters\""},
+            {kDeepseek[0], kMuonSteps}},
         {"mixtral_ep2_etp2", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2"}, kExperts},
         {"mixtral_ep2_etp2_plain_zero1",
             {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", "training.sequence_parallel=false",

@@ -38,6 +38,8 @@ const std::string kDeepseek = R"(model={"model_type":"deepseek_v3","vocab_size":
     "kv_lora_rank":8,"qk_nope_head_dim":6,"qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,
     "rms_norm_eps":1e-6,"rope_theta":100.0,"aux_loss_alpha":0.05,"tie_word_embeddings":false})";
 
+const std::string kGpus = "cluster=\"dgx-h100\""; // plans of CPUs have nothing to offload
+
 StoredTensor tensor(const std::string& name, const std::string& dtype, std::vector<int64_t> shape)
 {
     return {name, dtype, std::move(shape)};
@@ -246,6 +248,9 @@ INSTANTIATE_TEST_SUITE_P(Meshes, Checkpoint,
             {"gpus=4", "layout.tp=4"}, 1e-5},
         Resume{"adam_with_states_in_bf16_bitwise",
             {"training.optimizer=\"adam\"", "training.optimizer_state_dtype=\"bf16\""}, {}, {}, 0},
+        Resume{"muon_tp2_dp2_zero1_to_fsdp", {"training.optimizer=\"muon\""},
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""},
+            {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""}, 1e-5},
         // 2 sequences a step, then 4, in step 9 still 6, then 8.
         Resume{"within_a_ramp_up",
             {"training.micro_batch=1", R"(training.ramp_up={"start":2,"increment":2,"samples":26})"}, {},
@@ -258,6 +263,10 @@ INSTANTIATE_TEST_SUITE_P(Meshes, Checkpoint,
         Resume{"deepseek_ep2_etp2_zero1_to_pp2", {kDeepseek, "training.micro_batch=1"},
             {"gpus=8", "layout.dp=8", "layout.ep=2", "layout.etp=2", "training.sharding=\"optimizer\""},
             {"gpus=2", "layout.pp=2"}, 1e-5},
+        Resume{"optimizer_away_to_here_bitwise", {}, {kGpus, "training.offload=\"optimizer\""}, {}, 0},
+        Resume{"dp2_zero1_to_dp2_fsdp_optimizer_away", {}, {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""},
+            {kGpus, "gpus=2", "layout.dp=2", "training.sharding=\"parameters\"", "training.offload=\"optimizer\""},
+            1e-5},
         Resume{"gpt2_tp2_to_pp2", {kGpt2}, {"gpus=2", "layout.tp=2"}, {"gpus=2", "layout.pp=2"}, 1e-5}),
     [](const auto& info) { return std::string(info.param.name); });
 

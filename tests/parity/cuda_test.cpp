@@ -77,6 +77,10 @@ TEST(CudaTrainer, OneRankOnAGpuFollowsTheCpu)
         }
 }
 
+// Copies beside the computation, from and to pinned memory.
+const std::string kGpus = "cluster=\"dgx-h100\"", kActivationsAway = "training.offload=\"activations\"",
+                  kOptimizerAway = "training.offload=\"optimizer\"";
+
 // A few meshes with tensors on one GPU that all ranks share, in fp64 and fp32.
 class OneGpu : public ::testing::TestWithParam<Case> { };
 
@@ -92,7 +96,15 @@ INSTANTIATE_TEST_SUITE_P(Meshes, OneGpu,
         Case{"cp2_ring", {"gpus=2", "layout.cp=2"}, {}},
         Case{"cp2_all_gather", {"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}, {}},
         Case{"pp2_dp2_fsdp", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
-        Case{"tp2_cp2_pp2_dp2", {"gpus=16", "layout.tp=2", "layout.cp=2", "layout.pp=2", "layout.dp=2"}, {}}),
+        Case{"tp2_cp2_pp2_dp2", {"gpus=16", "layout.tp=2", "layout.cp=2", "layout.pp=2", "layout.dp=2"}, {}},
+        Case{"activations_away", {"gpus=1", kGpus, kActivationsAway}, {"model.num_hidden_layers=4"}},
+        Case{"pp2_interleaved_activations_away_recompute",
+            {"gpus=2", kGpus, kActivationsAway, "layout.pp=2", "layout.virtual_stages=2",
+                "training.schedule=\"interleaved\"", "training.recompute=\"full\""},
+            {"model.num_hidden_layers=8"}},
+        Case{"optimizer_away", {"gpus=1", kGpus, kOptimizerAway}, {}},
+        Case{"dp2_fsdp_optimizer_away",
+            {"gpus=2", kGpus, kOptimizerAway, "layout.dp=2", "training.sharding=\"parameters\""}, {}}),
     [](const auto& info) { return info.param.name; });
 
 const std::vector<std::string> kMixtral{

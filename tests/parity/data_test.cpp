@@ -374,6 +374,38 @@ TEST(Buckets, UnitsAreStretchesOfLayersOfOneChunk)
     EXPECT_EQ(units[4].entries.size(), 2u);
 }
 
+TEST(Buckets, TheHeadHasAUnitOfItsOwnWhereItSharesNothing)
+{
+    const auto units_of = [](const std::vector<Role>& ends) {
+        std::vector<Shard> shards;
+        const auto add = [&](int layer, Role role) {
+            shards.push_back(shard_of({4, 4}, -1, 0, 4));
+            shards.back().parameter.layer = layer;
+            shards.back().parameter.role = role;
+        };
+        for (const Role role : ends) {
+            if (role == Role::final_norm)
+                add(0, Role::query);
+            add(-1, role);
+        }
+        std::vector<std::vector<Role>> units;
+        for (const Bucket& unit : plan_units(shards, 1, [](const Shard&) { return ReplicaGroups(); })) {
+            units.emplace_back();
+            for (const BucketEntry& entry : unit.entries)
+                units.back().push_back(shards[entry.shard].parameter.role);
+        }
+        return units;
+    };
+    using enum Role;
+    using Units = std::vector<std::vector<Role>>;
+    EXPECT_EQ(units_of({embedding, final_norm, head}), (Units{{final_norm, head}, {query}, {embedding}}));
+    EXPECT_EQ(units_of({embedding, final_norm}), (Units{{query}, {embedding, final_norm}}))
+        << "the head is the embedding";
+    EXPECT_EQ(units_of({embedding, embedding_norm, final_norm, head}),
+        (Units{{query}, {embedding, embedding_norm, final_norm, head}}))
+        << "the backward pass needs the weights of the norm";
+}
+
 // Experts are sharded over other ranks than the rest of their layers.
 TEST(Buckets, ParametersOfDifferentGroupsNeverShareABucket)
 {

@@ -53,9 +53,9 @@ std::string operation_name(CollectiveKind kind)
     case Collective::reduce_scatter:
         return "reduce_scatter";
     case Collective::all_to_all:
-        break;
+        return "all_to_all";
     }
-    return "send_receive";
+    return "";
 }
 
 std::optional<Message> message_of(const ResolvedPlan& plan, const Operation& op)

@@ -50,9 +50,11 @@ TEST(TrainerLimits, RunnablePlansPass)
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.cp_method=\"all-gather\""}), List{});
     for (const char* sharding : {"optimizer", "gradients", "parameters", "hybrid"})
         EXPECT_EQ(fields({"gpus=2", "layout.dp=2", "training.sharding=\"" + std::string(sharding) + "\""}), List{});
-    for (const char* optimizer : {"adam", "adamw", "fused-adam", "fused-adamw"})
+    for (const char* optimizer : {"adam", "adamw", "fused-adam", "fused-adamw", "muon"})
         EXPECT_EQ(fields({"training.optimizer=\"" + std::string(optimizer) + "\""}), List{});
     EXPECT_EQ(fields({"training.grad_dtype=\"bf16\"", "training.optimizer_state_dtype=\"bf16\""}), List{});
+    for (const char* what : {"activations", "optimizer"})
+        EXPECT_EQ(fields({"training.offload=\"" + std::string(what) + "\""}), List{}) << what;
     EXPECT_EQ(fields({"training.precision=\"fp16\""}), List{});
     EXPECT_EQ(fields({"training.precision=\"fp16\"", "training.grad_dtype=\"fp16\""}), List{});
     EXPECT_EQ(fields({"run.steps=5", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}), List{});
@@ -86,7 +88,6 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({"training.optimizer_state_dtype=\"fp8\""}), List{"training.optimizer_state_dtype"});
     EXPECT_EQ(fields({"run.steps=4", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}),
         List{"training.ramp_up.samples"});
-    EXPECT_EQ(fields({"training.offload=\"optimizer\""}), List{"training.offload"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "training.overlap.expert_exchange=true"}),

@@ -20,11 +20,12 @@ struct Setting {
     int ranks = 1; // factor of the job's size
 };
 using Factor = std::vector<Setting>;
-enum Place { kTp, kPp, kDp, kCp, kSharding, kRecompute, kOverlap, kModel, kFactors };
+enum Place { kTp, kPp, kDp, kCp, kSharding, kRecompute, kOverlap, kModel, kOffload, kFactors };
 
 const std::vector<Factor>& every_setting()
 {
-    static const std::string four_layers = "model.num_hidden_layers=4", tied = "model.tie_word_embeddings=true";
+    static const std::string four_layers = "model.num_hidden_layers=4", tied = "model.tie_word_embeddings=true",
+                             gpus = "cluster=\"dgx-h100\"";
     static const std::vector<Factor> factors{
         {{"tp1", {}}, {"tp2", {"layout.tp=2"}, 2},
             {"tp2plain", {"layout.tp=2", "training.sequence_parallel=false"}, 2}},
@@ -49,6 +50,8 @@ const std::vector<Factor>& every_setting()
                  "\"n_positions\":32}"}},
             {"bloom",
                 {"model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":4,\"n_head\":4}"}}},
+        {{"here", {}}, {"activationsaway", {gpus, "training.offload=\"activations\""}},
+            {"optimizeraway", {gpus, "training.offload=\"optimizer\""}}},
     };
     return factors;
 }

@@ -70,10 +70,11 @@ public:
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
+        const at::Tensor own = in.narrow(0, rank() * out.size(0), out.size(0)).clone();
         auto pending = inner_->reduce_scatter(out, in);
         if (operation_ == "reduce_scatter") {
             pending->wait();
-            out.copy_(in.narrow(0, rank() * out.size(0), out.size(0)));
+            out.copy_(own);
         }
         return pending;
     }

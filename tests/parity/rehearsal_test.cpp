@@ -92,9 +92,11 @@ TEST(Rehearsal, FoldingMicroBatchesChangesNothing)
     for (const Case& each : rows()) {
         const ResolvedPlan plan = plan_of(each, {"training.global_batch=32"});
         // A schedule file has its own number of micro-batches; a V, and a schedule whose weight gradients wait, are
-        // rehearsed whole where their passes differ.
+        // rehearsed whole where their passes differ, as are pipelines in which what one micro-batch keeps is on its way
+        // to the host until the pass of another.
         const ScheduleTraits& traits = traits_of(plan.training.schedule);
-        const bool folds = traits.order == ChunkOrder::loop && !traits.splits_backward;
+        const bool folds = traits.order == ChunkOrder::loop && !traits.splits_backward
+            && (plan.training.offload != Offload::activations || plan.layout.pp == 1);
         if (plan.gpus > kMostRanks || !check(plan).empty() || !plan.training.schedule_csv.empty())
             continue;
         for (const int rank : std::set<int>{0, plan.gpus - 1}) {

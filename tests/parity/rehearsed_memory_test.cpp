@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a rehearsal says of the reserved memory beside what a GPU showed: the trainer of 26 November 2026 with LibTorch
-// 2.11.0 on an H200 (tests/bench/README.md).
+// 2.11.0 on an H200 (tests/bench/README.md). And what the planner says beside what a rehearsal holds.
+#include "core/predict/prediction.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/tiny_plans.h"
@@ -54,6 +55,55 @@ const Measured kMeasured[] = {
 };
 INSTANTIATE_TEST_SUITE_P(
     Gpus, RehearsedMemory, ::testing::ValuesIn(kMeasured), [](const auto& info) { return info.param.name; });
+
+// A Llama of 1.5 billion parameters with a large vocabulary, one micro-batch of 4096 tokens.
+class PlannedMemory : public ::testing::TestWithParam<fourfold::testing::Case> { };
+
+TEST_P(PlannedMemory, IsWhatARehearsalHolds)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    std::vector<std::string> settings{
+        R"(model={"model_type":"llama","vocab_size":128256,"tie_word_embeddings":false,"hidden_size":2048,)"
+        R"("num_hidden_layers":16,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":8192,)"
+        R"("max_position_embeddings":4096})",
+        "cluster=\"dgx-h100\"", "training.seq_len=4096", "training.micro_batch=1", "training.global_batch=16",
+        "training.precision=\"bf16\""};
+    settings = fourfold::testing::joined(fourfold::testing::joined(settings, GetParam().model), GetParam().mesh);
+    const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()), settings);
+    const Prediction planned = predict(plan);
+    for (int stage = 0; stage < plan.layout.pp; ++stage) {
+        const auto rehearsed = rehearse_rank(plan, stage * plan.layout.tp * plan.layout.cp);
+        ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+        constexpr double kGiB = 1 << 30, kBound = 0.03;
+        const double held = double(rehearsed->requested) / kGiB;
+        EXPECT_NEAR(planned.memory_by_stage.at(std::size_t(stage)).total, held, kBound * held) << "stage " << stage;
+    }
+}
+
+const std::string kFsdp = "training.sharding=\"parameters\"", kFull = "training.recompute=\"full\"";
+const fourfold::testing::Case kPlanned[] = {
+    {"one", {"gpus=1"}, {}},
+    {"one_recompute", {"gpus=1", kFull}, {}},
+    {"tied", {"gpus=1"}, {"model.tie_word_embeddings=true"}},
+    {"not_fused", {"gpus=1", "training.optimizer=\"adamw\""}, {}},
+    {"tp4", {"gpus=4", "layout.tp=4"}, {}},
+    {"cp2", {"gpus=2", "layout.cp=2"}, {}},
+    {"zero1", {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
+    {"zero1_of_8", {"gpus=8", "layout.dp=8", "training.sharding=\"optimizer\""}, {}},
+    {"zero2", {"gpus=4", "layout.dp=4", "training.sharding=\"gradients\""}, {}},
+    {"fsdp2", {"gpus=2", "layout.dp=2", kFsdp}, {}},
+    {"fsdp8", {"gpus=8", "layout.dp=8", kFsdp}, {}},
+    {"fsdp8_recompute", {"gpus=8", "layout.dp=8", kFsdp, kFull}, {}},
+    {"fsdp8_tied", {"gpus=8", "layout.dp=8", kFsdp}, {"model.tie_word_embeddings=true"}},
+    {"pp4", {"gpus=4", "layout.pp=4"}, {}},
+    {"pp2_interleaved",
+        {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}, {}},
+    {"pp2_fsdp2", {"gpus=4", "layout.pp=2", "layout.dp=2", kFsdp}, {}},
+    {"pp2_recompute_zero1",
+        {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\"", kFull}, {}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });
 
 } // namespace
 } // namespace fourfold::trainer

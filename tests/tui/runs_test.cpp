@@ -231,6 +231,39 @@ TEST_F(TuiRuns, ClosingTheTerminalLeavesTheRunAndComingBackFollowsIt)
     EXPECT_TRUE(ends_as(RunState::cancelled));
 }
 
+// The curves of a run that is followed grow while they are looked at.
+TEST_F(TuiRuns, CurvesGrowWithTheRun)
+{
+    TerminalProgram program(faked({"tui", tiny(100'000, 20)}), options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("4sy");
+    ASSERT_TRUE(program.shows("against the predicted")) << program.grid().text();
+    program.type("5v");
+    ASSERT_TRUE(program.shows("1 run over step")) << program.grid().text();
+    const auto last_step = [&](const std::string& name) {
+        const std::filesystem::path file = folder_ / name;
+        program.type("e\x15" + file.string() + "\r");
+        EXPECT_TRUE(program.shows("Wrote " + file.string())) << program.grid().text();
+        const std::string text = must(read_text_file(file));
+        const std::size_t line = text.rfind('\n', text.size() - 2), comma = text.find(',', line);
+        return comma == std::string::npos ? 0 : std::atoi(text.c_str() + comma + 1);
+    };
+    const int first = last_step("first.csv");
+    EXPECT_GT(first, 0);
+    int then = first;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    for (int look = 0; then < first + 50 && std::chrono::steady_clock::now() < end; ++look)
+        then = last_step(std::to_string(look) + ".csv");
+    EXPECT_GE(then, first + 50);
+    program.type("v4x");
+    ASSERT_TRUE(program.shows("It ends on all of its nodes")) << program.grid().text();
+    program.type("y");
+    ASSERT_TRUE(program.shows("Stopped")) << program.grid().text();
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_TRUE(ends_as(RunState::cancelled));
+}
+
 TEST_F(TuiRuns, RehearsesThePlanAndNamesTheCulprit)
 {
     TerminalProgram::Options told = options(40, 120);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold model import`: a Hugging Face config.json becomes a preset of the user.
 #include "app/cli/command.h"
-#include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
+#include "core/model/config_file.h"
+#include "core/model/import_report.h"
 #include "core/model/model_shape.h"
 
 #include <algorithm>
@@ -45,8 +46,9 @@ bool belongs_to_others(const std::string& id)
 
 Expected<int> import_model(const ModelOptions& options)
 {
-    FOURFOLD_TRY(const auto config, read_json_input(options.config));
-    FOURFOLD_TRY(auto model, model_from_config(config, options.config));
+    FOURFOLD_TRY(const auto config, read_config_file(options.config, true));
+    ImportReport report;
+    FOURFOLD_TRY(auto model, model_from_config(config, options.config, &report));
     if (!is_preset_id(options.id))
         return fail({ProblemCode::bad_input, "is not the id of a preset: " + in_quotes(options.id),
             "use lower-case letters, digits, '.', '-' and '_'", "--id"});
@@ -71,10 +73,13 @@ Expected<int> import_model(const ModelOptions& options)
         return fail(written.error());
     if (options.json)
         print_json({{"id", options.id}, {"file", file.string()}, {"parameters", model.parameters()},
-            {"model", config_from_model(model)}});
-    else
+            {"model", config_from_model(model)}, {"import", to_json(report)}});
+    else {
         std::cout << options.id << ": " << shown_number(model.parameters() / 1e9, 3) << " billion parameters, "
                   << model.layers << " layers; saved as " << file.string() << "\n";
+        for (const std::string& line : lines_of(report))
+            std::cout << "  " << line << "\n";
+    }
     return kDone;
 }
 

@@ -15,7 +15,7 @@ constexpr Words kChoiceWords[]{{"optimizer", "Optimizer (ZeRO-1)", "ZeRO-1"},
     {"gradients", "Gradients (ZeRO-2)", "ZeRO-2"}, {"parameters", "Parameters (FSDP, ZeRO-3)", "FSDP"},
     {"hybrid", "Hybrid (HSDP)", "HSDP"}, {"selective", "Selective (attention)", "Selective"},
     {"full", "Full layers", "Full"}, {"fp32", "FP32"}, {"fp16", "FP16 mixed"}, {"bf16", "BF16 mixed"},
-    {"fp8", "FP8 mixed"}};
+    {"fp8", "FP8 mixed"}, {"nvfp4", "NVFP4 mixed (predicted only)"}};
 
 std::vector<std::string> spellings_of(const std::string& path)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/plan/edits.h"
 
+#include "core/model/config_file.h"
 #include "core/plan/fields.h"
 
 #include <algorithm>
@@ -121,10 +122,11 @@ Expected<Plan> with_other_model(const Plan& plan, const Presets& presets, Json m
     return rebuilt(plan, std::move(document));
 }
 
-Expected<Plan> with_hugging_face_config(const Plan& plan, const Presets& presets, const std::filesystem::path& file)
+Expected<Plan> with_hugging_face_config(
+    const Plan& plan, const Presets& presets, const std::filesystem::path& file, ImportReport* report)
 {
-    FOURFOLD_TRY(Json config, read_json_file(file));
-    FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string()));
+    FOURFOLD_TRY(Json config, read_config_file(file, false));
+    FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string(), report));
     return with_other_model(plan, presets, std::move(config));
 }
 

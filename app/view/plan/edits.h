@@ -25,7 +25,9 @@ Expected<Plan> with_fields(const Plan& plan, const std::vector<PlanEdit::Field>&
 // batch then keep their tokens as nearly as they can. Everything else stays as it is written.
 Expected<Plan> with_other_model(const Plan& plan, const Presets& presets, Json model);
 // The same with the model of a Hugging Face config.json, every key of it kept.
-Expected<Plan> with_hugging_face_config(const Plan& plan, const Presets& presets, const std::filesystem::path& file);
+// `report`: what of it was used and what was not, where somebody asks.
+Expected<Plan> with_hugging_face_config(
+    const Plan& plan, const Presets& presets, const std::filesystem::path& file, ImportReport* report = nullptr);
 
 // A plan of its own, "NAME, copy"; `title`: of one without a name.
 Plan copy_of(Plan plan, const std::string& title);

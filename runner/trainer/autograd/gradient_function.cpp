@@ -4,6 +4,7 @@
 #include "runner/trainer/autograd/kept_results.h"
 
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 namespace fourfold::trainer {
 
@@ -20,6 +21,18 @@ struct Holder : torch::CustomClassHolder {
     std::shared_ptr<GradientFunction> function;
 };
 
+// A leaf that was saved as a KeptTensor comes back as another variable with its gradient: the leaf itself is wanted.
+variable_list with_leaves(variable_list saved)
+{
+    for (at::Tensor& tensor : saved) {
+        if (!tensor.defined() || !tensor.is_leaf() || !tensor.requires_grad())
+            continue;
+        if (const auto node = torch::autograd::impl::try_get_grad_accumulator(tensor))
+            tensor = static_cast<torch::autograd::AccumulateGrad&>(*node).variable;
+    }
+    return saved;
+}
+
 struct Node : torch::autograd::Function<Node> {
     static variable_list forward(
         AutogradContext* context, at::TensorList inputs, const std::shared_ptr<GradientFunction>* function)
@@ -35,7 +48,7 @@ struct Node : torch::autograd::Function<Node> {
     static variable_list backward(AutogradContext* context, const variable_list& gradients)
     {
         const auto holder = c10::static_intrusive_pointer_cast<Holder>(context->saved_data["function"].toCapsule());
-        auto result = holder->function->backward(gradients, context->get_saved_variables());
+        auto result = holder->function->backward(gradients, with_leaves(context->get_saved_variables()));
         result.emplace_back(); // of the function itself
         return result;
     }

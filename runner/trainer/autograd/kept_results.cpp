@@ -52,22 +52,26 @@ KeptResults::Tensors KeptResults::forward(GradientFunction& function, const Tens
     if (!keeps(function))
         return function.forward(inputs, kept);
     if (!repeated_) {
-        Result result{function.forward(inputs, kept), {}};
+        Tensors outputs = function.forward(inputs, kept);
+        Result result{{outputs.begin(), outputs.end()}, {}};
         for (const at::Tensor& tensor : kept) {
-            Keepsake keepsake{place_of(tensor, inputs), place_of(tensor, result.outputs), {}};
+            Keepsake keepsake{place_of(tensor, inputs), place_of(tensor, outputs), {}};
             if (keepsake.input < 0 && keepsake.output < 0)
-                keepsake.own = tensor;
+                keepsake.own = KeptTensor(tensor);
             result.keepsakes.push_back(std::move(keepsake));
         }
         results_.push_back(std::move(result));
-        return results_.back().outputs;
+        return outputs;
     }
-    Result result = std::exchange(results_.at(next_++), {}); // what takes it is the last that needs it
+    const Result result = std::exchange(results_.at(next_++), {}); // what takes it is the last that needs it
+    Tensors outputs;
+    for (const KeptTensor& output : result.outputs)
+        outputs.push_back(output.get());
     for (const Keepsake& keepsake : result.keepsakes)
         kept.push_back(keepsake.input >= 0 ? inputs[std::size_t(keepsake.input)]
-                : keepsake.output >= 0     ? result.outputs[std::size_t(keepsake.output)]
-                                           : keepsake.own);
-    return result.outputs;
+                : keepsake.output >= 0     ? outputs[std::size_t(keepsake.output)]
+                                           : keepsake.own.get());
+    return outputs;
 }
 
 } // namespace fourfold::trainer

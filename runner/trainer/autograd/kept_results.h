@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/offload/activation_offload.h"
 
 #include <cstddef>
 
@@ -43,10 +44,10 @@ private:
     // A tensor that its operation keeps for its gradient: an input, an output, or one that is nowhere else.
     struct Keepsake {
         int input = -1, output = -1;
-        at::Tensor own;
+        KeptTensor own;
     };
     struct Result {
-        Tensors outputs;
+        std::vector<KeptTensor> outputs;
         std::vector<Keepsake> keepsakes;
     };
     [[nodiscard]] bool keeps(const GradientFunction& function);

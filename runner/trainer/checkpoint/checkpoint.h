@@ -5,7 +5,8 @@
 //                        model-00001-of-00002.safetensors whole tensors, one file per rank, with
 //                                                          model.safetensors.index.json
 //                        optimizer-00001-of-00002.safetensors   pieces of "<name>.exp_avg" and "<name>.exp_avg_sq",
-//                                                          as each rank held them, with
+//                                                          of Muon's matrices "<name>.momentum_buffer", as each rank
+//                                                          held them, with
 //                                                          optimizer.safetensors.index.json (pieces.h)
 //                        trainer.json                      steps and updates so far, the loss scale
 //                        checksums.json                    of all of these
@@ -19,6 +20,7 @@
 #include "runner/trainer/optim/loss_scaler.h"
 
 #include <filesystem>
+#include <functional>
 
 namespace fourfold::trainer {
 
@@ -35,9 +37,10 @@ struct LoadedCheckpoint {
 Expected<LoadedCheckpoint> load_checkpoint(
     const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer, LossScaler& loss_scaler);
 
-// This rank's part of every tensor of the table, those with `suffix` behind their names, into `buffers` (beside
-// weights.masters()). Call publish() on the weights afterwards.
+// This rank's part of every tensor of the table, or of those that `of` says, with `suffix` behind their names, into
+// `buffers` (beside weights.masters()). Call publish() on the weights afterwards.
 Expected<void> read_tensors(const TensorSource& tensors, const ModelShape& model, const Weights& weights,
-    const std::vector<at::Tensor>& buffers, const std::string& suffix);
+    const std::vector<at::Tensor>& buffers, const std::string& suffix,
+    const std::function<bool(const Shard&)>& of = {});
 
 } // namespace fourfold::trainer

@@ -63,12 +63,12 @@ private:
 } // namespace
 
 Expected<void> read_tensors(const TensorSource& tensors, const ModelShape& model, const Weights& weights,
-    const std::vector<at::Tensor>& buffers, const std::string& suffix)
+    const std::vector<at::Tensor>& buffers, const std::string& suffix, const std::function<bool(const Shard&)>& of)
 {
     for (std::size_t b = 0; b < buffers.size(); ++b)
         for (const BucketEntry& entry : weights.buckets()[b].entries) {
             const auto [begin, end] = weights.own_range(b, entry);
-            if (begin == end)
+            if (begin == end || (of && !of(weights.shards()[entry.shard])))
                 continue;
             FOURFOLD_TRY(const auto values, tensors.read(model, weights.shards()[entry.shard], suffix, begin, end));
             weights.write(b, buffers[b], entry, begin, values);
@@ -116,7 +116,7 @@ Expected<LoadedCheckpoint> load_checkpoint(
     const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer, LossScaler& loss_scaler)
 {
     const fs::path folder = plan.run.checkpoint.load;
-    const Chosen chosen(candidates(folder), mesh, weights.masters()[0].device());
+    const Chosen chosen(candidates(folder), mesh, weights.device());
     LoadedCheckpoint loaded;
     if (chosen.problem()) {
         Problem problem = *chosen.problem();
@@ -142,8 +142,9 @@ Expected<LoadedCheckpoint> load_checkpoint(
     FOURFOLD_CHECK(compare_models(chosen.folder(), plan.model, loaded.notes));
     if (!contents.states)
         return loaded;
-    FOURFOLD_CHECK(read_tensors(*contents.states, plan.model, weights, optimizer.first_moment(), kFirstMoment));
-    FOURFOLD_CHECK(read_tensors(*contents.states, plan.model, weights, optimizer.second_moment(), kSecondMoment));
+    for (const auto& [suffix, buffers, muon] : optimizer.states())
+        FOURFOLD_CHECK(read_tensors(*contents.states, plan.model, weights, *buffers, suffix,
+            [own = muon](const Shard& shard) { return shard.muon == own; }));
     optimizer.set_updates(contents.updates);
     if (contents.loss_scale > 0)
         loss_scaler.restore({contents.loss_scale, contents.loss_scale_steps});

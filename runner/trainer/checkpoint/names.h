@@ -10,7 +10,8 @@
 
 namespace fourfold::trainer {
 
-inline constexpr char kFirstMoment[] = ".exp_avg", kSecondMoment[] = ".exp_avg_sq";
+// Of the optimizer's states, as PyTorch's Adam and Muon call them.
+inline constexpr char kFirstMoment[] = ".exp_avg", kSecondMoment[] = ".exp_avg_sq", kMomentum[] = ".momentum_buffer";
 
 inline constexpr char kStateFile[] = "trainer.json"; // steps and updates so far
 // Of its contents: 1 had no checksums and no index of the optimizer's files, 2 whole tensors of the optimizer's states.

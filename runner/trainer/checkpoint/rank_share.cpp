@@ -38,7 +38,7 @@ RankShare::RankShare(const ResolvedPlan& plan, const Mesh& mesh, const Weights& 
     : plan_(plan)
     , mesh_(mesh)
     , weights_(weights)
-    , states_{{kFirstMoment, &optimizer.first_moment()}, {kSecondMoment, &optimizer.second_moment()}}
+    , states_(optimizer.states())
 {
     deal_weights();
     slice_states();
@@ -102,9 +102,10 @@ void RankShare::slice_states()
             const Piece piece = Piece::of(shard, begin - entry.offset, end - begin);
             if (piece.count == 0)
                 continue;
-            slices_.push_back({b, begin - bucket.part_begin(), piece.count, piece});
-            for (const auto& [suffix, buffers] : states_)
-                bytes_ += aligned(piece.count * (*buffers)[b].element_size());
+            slices_.push_back({b, begin - bucket.part_begin(), piece.count, piece, shard.muon});
+            for (const Adam::State& state : states_)
+                if (state.muon == shard.muon)
+                    bytes_ += aligned(piece.count * (*state.buffers)[b].element_size());
         }
     }
 }
@@ -139,7 +140,7 @@ RankShare::Files RankShare::copy()
     const at::NoGradGuard no_graph;
     const Communicator& world = mesh_[GroupKind::world];
     if (!host_.defined()) {
-        const bool pinned = weights_.masters()[0].is_cuda();
+        const bool pinned = weights_.device().is_cuda();
         host_ = at::empty({std::max<int64_t>(bytes_, 1)}, at::TensorOptions(at::kByte).pinned_memory(pinned));
     }
     used_ = 0;
@@ -164,8 +165,10 @@ RankShare::Files RankShare::copy()
             files.weights.tensors.push_back(std::move(stored));
         }
     }
-    for (const auto& [suffix, buffers] : states_)
+    for (const auto& [suffix, buffers, muon] : states_)
         for (const Slice& slice : slices_) {
+            if (slice.muon != muon)
+                continue;
             const at::Tensor values = (*buffers)[slice.bucket].narrow(0, slice.begin, slice.count);
             files.states.tensors.push_back(
                 {{slice.piece.stored_name(suffix), dtype_of(values), {slice.count}}, put(values), std::nullopt});

@@ -35,6 +35,7 @@ private:
         std::size_t bucket = 0;
         int64_t begin = 0, count = 0; // within the rank's part of it
         Piece piece;
+        bool muon = false;
     };
     void deal_weights();
     void slice_states();
@@ -46,7 +47,7 @@ private:
     const ResolvedPlan& plan_;
     const Mesh& mesh_;
     const Weights& weights_;
-    std::vector<std::pair<std::string, const std::vector<at::Tensor>*>> states_; // by suffix, beside masters()
+    std::array<Adam::State, 3> states_;
     std::vector<WholeTensor> tensors_; // by bucket
     std::vector<Slice> slices_;
     int64_t bytes_ = 0, used_ = 0;

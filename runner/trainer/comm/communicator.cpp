@@ -128,7 +128,7 @@ at::Tensor Communicator::all_to_all(
     shape[0] = std::accumulate(received.begin(), received.end(), int64_t(0));
     const at::Tensor out = at::empty(shape, in.options());
     std::vector<Transfer> transfers;
-    int64_t from = 0, to = 0;
+    int64_t from = 0, to = 0, own_bytes = 0;
     for (int peer = 0; peer < size(); ++peer) {
         const int64_t leaving = sent[std::size_t(peer)], arriving = received[std::size_t(peer)];
         const at::Tensor source = in.narrow(0, from, leaving), target = out.narrow(0, to, arriving);
@@ -136,6 +136,7 @@ at::Tensor Communicator::all_to_all(
         to += arriving;
         if (peer == rank_) {
             target.copy_(source);
+            own_bytes = int64_t(source.nbytes());
             continue;
         }
         if (leaving > 0)
@@ -146,7 +147,7 @@ at::Tensor Communicator::all_to_all(
     if (transfers.empty())
         return out;
     const auto number = record("all_to_all", int64_t(in.nbytes()));
-    handle(transport_->exchange(transfers), number).wait();
+    handle(transport_->all_to_all(transfers, own_bytes), number).wait();
     return out;
 }
 

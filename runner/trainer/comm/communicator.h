@@ -47,7 +47,7 @@ public:
     [[nodiscard]] Handle start_all_gather(const at::Tensor& out, const at::Tensor& in) const;
     // Along dimension 0: [n * size, ...] -> [n, ...], this rank's part of the sum.
     [[nodiscard]] at::Tensor reduce_scatter(const at::Tensor& tensor) const;
-    // `out` is no part of `in`.
+    // `out`: this rank's own part of `in` (in place), or no part of it.
     void reduce_scatter_into(const at::Tensor& out, const at::Tensor& in) const;
     [[nodiscard]] Handle start_reduce_scatter(const at::Tensor& out, const at::Tensor& in) const;
     // Rows of dimension 0: the first sent[0] go to rank 0, the next sent[1] to rank 1 ...; received[r] come from rank

@@ -3,6 +3,8 @@
 
 #include <ATen/ops/empty_like.h>
 
+#include <algorithm>
+
 namespace fourfold::trainer {
 
 namespace {
@@ -14,19 +16,25 @@ void ring_reduce_scatter(Transport& transport, const at::Tensor& out, const at::
 {
     const int size = transport.size(), rank = transport.rank();
     const int64_t rows = out.size(0);
+    const bool in_place = out.is_alias_of(in); // then `out` is the own part, which is added last
     const auto part = [&](int index) { return in.narrow(0, ((index % size + size) % size) * rows, rows); };
+    const int buffers = std::min(2, in_place ? size - 1 : size - 2);
 
     at::Tensor travelling = part(rank - 1);
     at::Tensor spare[2]
-        = {size > 2 ? at::empty_like(out) : at::Tensor(), size > 3 ? at::empty_like(out) : at::Tensor()};
+        = {buffers > 0 ? at::empty_like(out) : at::Tensor(), buffers > 1 ? at::empty_like(out) : at::Tensor()};
     for (int round = 1; round < size; ++round) {
-        // The last round lands in `out`; before, two buffers alternate, as one is still being sent.
-        const at::Tensor arriving = round == size - 1 ? out : spare[(round - 1) % 2];
+        // The last round ends in `out`; before, two buffers alternate, as one is still being sent.
+        const bool last = round == size - 1;
+        const at::Tensor arriving = last && !in_place ? out : spare[(round - 1) % 2];
         transport
             .exchange({{Transfer::Way::send, travelling, (rank + 1) % size, kRingTag},
                 {Transfer::Way::receive, arriving, (rank + size - 1) % size, kRingTag}})
             ->wait();
-        arriving.add_(part(rank - 1 - round));
+        if (last && in_place)
+            out.add_(arriving);
+        else
+            arriving.add_(part(rank - 1 - round));
         travelling = arriving;
     }
 }

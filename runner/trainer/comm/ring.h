@@ -6,7 +6,8 @@
 
 namespace fourfold::trainer {
 
-// Ring algorithm: size - 1 rounds, each rank sends (size - 1) / size of `in` in all. Blocks until done.
+// Ring algorithm: size - 1 rounds, each rank sends (size - 1) / size of `in` in all. Blocks until done. As
+// Transport::reduce_scatter also in place.
 void ring_reduce_scatter(Transport& transport, const at::Tensor& out, const at::Tensor& in);
 
 } // namespace fourfold::trainer

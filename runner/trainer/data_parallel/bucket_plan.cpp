@@ -17,15 +17,16 @@ bool is_ruled(const Shard& shard)
 Bucket bucket_of(const std::vector<Shard>& shards, std::vector<std::size_t> members, const ReplicaGroups& groups)
 {
     const auto kind = [&](std::size_t i) {
-        return std::tuple(shards[i].replication, !shards[i].parameter.weight_decay, is_ruled(shards[i]));
+        return std::tuple(
+            shards[i].muon, shards[i].replication, !shards[i].parameter.weight_decay, is_ruled(shards[i]));
     };
     std::ranges::stable_sort(members, {}, kind);
     Bucket bucket{groups, {}, {}, 0};
     for (const std::size_t i : members) {
         const Shard& shard = shards[i];
         if (bucket.segments.empty() || kind(bucket.entries.back().shard) != kind(i))
-            bucket.segments.push_back(
-                {shard.replication, shard.parameter.weight_decay, is_ruled(shard), bucket.elements, bucket.elements});
+            bucket.segments.push_back({shard.replication, shard.parameter.weight_decay, is_ruled(shard), shard.muon,
+                bucket.elements, bucket.elements});
         bucket.entries.push_back({i, bucket.elements});
         bucket.elements += shard.elements();
         bucket.segments.back().end = bucket.elements;
@@ -55,6 +56,13 @@ bool stands_alone(const Shard& shard)
     return shard.replication == Replication::ends;
 }
 } // namespace
+
+std::pair<int64_t, int64_t> Bucket::range_in(int part, const BucketEntry& entry, int64_t count) const
+{
+    const int64_t first = part * part_elements(), last = first + part_elements();
+    const int64_t begin = std::max(first, entry.offset), end = std::min(last, entry.offset + count);
+    return {begin - entry.offset, std::max(begin, end) - entry.offset};
+}
 
 std::vector<BucketSegment> Bucket::own_segments() const
 {
@@ -92,6 +100,23 @@ std::vector<Bucket> plan_buckets(const std::vector<Shard>& shards, int64_t capac
     return buckets;
 }
 
+namespace {
+// Both ends of a whole model on one rank are apart where one only looks up and the other has a matrix of its own: each
+// is there while it is needed alone.
+bool ends_apart(const std::vector<Shard>& shards, const std::vector<std::size_t>& ends)
+{
+    const auto any = [&](auto... roles) {
+        return std::ranges::any_of(ends, [&](std::size_t i) { return ((shards[i].parameter.role == roles) || ...); });
+    };
+    return any(Role::embedding) && any(Role::head) && !any(Role::embedding_norm);
+}
+
+bool stands_behind(const Shard& shard)
+{
+    return shard.parameter.role == Role::final_norm || shard.parameter.role == Role::head;
+}
+} // namespace
+
 std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of)
 {
     std::vector<std::vector<std::size_t>> units;
@@ -112,6 +137,12 @@ std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_
         units.back().push_back(i);
     }
     std::vector<Bucket> buckets;
+    if (ends_apart(shards, root)) {
+        const auto behind
+            = std::ranges::stable_partition(root, [&](std::size_t i) { return !stands_behind(shards[i]); });
+        add_buckets(buckets, shards, {behind.begin(), behind.end()}, groups_of);
+        root.erase(behind.begin(), behind.end());
+    }
     for (std::size_t u = units.size(); u-- > 0;)
         add_buckets(buckets, shards, units[u], groups_of);
     for (const std::size_t i : alone)

@@ -6,6 +6,7 @@
 #include "runner/trainer/model/shard.h"
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace fourfold::trainer {
@@ -21,6 +22,7 @@ struct BucketSegment {
     Replication replication = Replication::none;
     bool weight_decay = true;
     bool ruled = false; // moved by the sign of the gradient, which no norm counts: routing biases
+    bool muon = false; // these come last: they have no second moments, which so are the first elements of a part
     int64_t begin = 0, end = 0; // elements [begin, end)
 };
 
@@ -49,6 +51,9 @@ struct Bucket {
     [[nodiscard]] bool cut() const { return groups.parts > 1; }
     [[nodiscard]] int64_t part_elements() const { return elements / groups.parts; }
     [[nodiscard]] int64_t part_begin() const { return groups.part * part_elements(); }
+    // Which elements of an entry with so many, counted from its begin, lie in part `part`: [first, second), perhaps
+    // none.
+    [[nodiscard]] std::pair<int64_t, int64_t> range_in(int part, const BucketEntry& entry, int64_t count) const;
     // The segments as far as they lie in this rank's part, their elements counted from the part's begin.
     [[nodiscard]] std::vector<BucketSegment> own_segments() const;
 };
@@ -60,7 +65,8 @@ struct Bucket {
 std::vector<Bucket> plan_buckets(const std::vector<Shard>& shards, int64_t capacity, const GroupsOf& groups_of);
 
 // For fully sharded weights: one bucket for each `layers_per_unit` consecutive layers of a chunk, last ones first, then
-// one for everything outside of the layers; several where their parameters are of different groups.
+// one for everything outside of the layers, where they share no weights one for the head before all and one for the
+// embedding; several where their parameters are of different groups.
 std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of);
 
 // Small enough that several buckets exist to overlap with the backward pass, large enough to use the bandwidth.

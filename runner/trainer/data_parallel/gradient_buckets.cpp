@@ -13,10 +13,11 @@
 namespace fourfold::trainer {
 
 struct GradientBuckets::State {
-    // A reduction under way: what it reads and writes lives until it is through.
+    // A reduction under way, in place: what it reads and writes lives until it is through.
     struct Reduction {
         std::size_t bucket = 0;
-        at::Tensor source, target;
+        int round = 0; // which micro-batch's
+        at::Tensor source;
         Handle handle;
     };
     static constexpr std::size_t kMostUnderWay = 2; // of those that free their source: bounds the memory
@@ -25,7 +26,7 @@ struct GradientBuckets::State {
     const Mesh& mesh;
     GradientSettings settings;
     std::vector<at::Tensor> flat; // beside buckets; of stages 2 and 3 only while gradients come
-    std::vector<at::Tensor> reduced; // beside buckets
+    std::vector<at::Tensor> reduced; // beside buckets: parts of `flat`, or what is added up over micro-batches
     std::vector<std::size_t> missing; // gradients that each bucket still waits for, before it is complete
     std::vector<int> complete; // how often each bucket got complete and was not yet issued
     std::size_t next = 0; // reductions are issued in bucket order on every rank, whatever order autograd finishes in
@@ -35,18 +36,28 @@ struct GradientBuckets::State {
     int micro_batches = 1; // of this step
     std::vector<at::Tensor> wide = {}; // of reduced gradients in fp16, whose loss scale would not come off in it
 
+    [[nodiscard]] int round() const { return issued / int(flat.size()); }
     [[nodiscard]] int rounds() const { return settings.each_micro_batch ? micro_batches : 1; }
 
     [[nodiscard]] at::TensorOptions options(std::size_t b) const
     {
-        return weights.masters()[b].options().dtype(settings.type);
+        return weights.masters()[b].options().device(weights.device()).dtype(settings.type);
     }
 
     const at::Tensor& flat_of(std::size_t b)
     {
-        if (!flat[b].defined())
-            flat[b] = at::zeros({weights.buckets()[b].elements}, options(b));
-        return flat[b];
+        if (flat[b].defined())
+            return flat[b];
+        while (!under_way.empty() && under_way.front().round < round()) // through since the forward pass
+            finish_oldest();
+        return flat[b] = at::zeros({weights.buckets()[b].elements}, options(b));
+    }
+
+    // What this rank's optimizer updates, of a bucket's gradients.
+    [[nodiscard]] at::Tensor own_part(std::size_t b, const at::Tensor& gradients) const
+    {
+        const Bucket& bucket = weights.buckets()[b];
+        return gradients.narrow(0, bucket.part_begin(), bucket.part_elements());
     }
 
     void expect(std::size_t b)
@@ -62,7 +73,7 @@ struct GradientBuckets::State {
         Reduction& oldest = under_way.front();
         oldest.handle.wait();
         if (settings.each_micro_batch)
-            reduced[oldest.bucket].add_(oldest.target);
+            reduced[oldest.bucket].add_(own_part(oldest.bucket, oldest.source));
         under_way.pop_front();
     }
 
@@ -71,20 +82,17 @@ struct GradientBuckets::State {
         const std::size_t b = next;
         const Bucket& bucket = weights.buckets()[b];
         next = (next + 1) % flat.size();
-        ++issued;
-        Reduction reduction{b, flat_of(b), reduced[b], {}};
+        Reduction reduction{b, round(), flat_of(b), {}};
         if (settings.each_micro_batch) {
             while (under_way.size() >= kMostUnderWay)
                 finish_oldest();
             flat[b].reset();
-            reduction.target = at::empty({bucket.part_elements()}, reduction.source.options());
         }
         const Communicator& group = mesh[bucket.groups.shard];
-        reduction.handle = bucket.cut() ? group.start_reduce_scatter(reduction.target, reduction.source)
+        reduction.handle = bucket.cut() ? group.start_reduce_scatter(own_part(b, reduction.source), reduction.source)
                                         : group.start_all_reduce(reduction.source);
-        if (settings.each_micro_batch && !bucket.cut())
-            reduction.target = reduction.source;
         under_way.push_back(std::move(reduction));
+        ++issued;
     }
 
     void added(std::size_t b)
@@ -144,9 +152,8 @@ GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, Gradi
         if (!state->settings.each_micro_batch)
             (void)state->flat_of(b);
         const Bucket& bucket = weights.buckets()[b];
-        state->reduced.push_back(!bucket.cut() && !state->settings.each_micro_batch
-                ? state->flat[b]
-                : at::zeros({bucket.part_elements()}, options));
+        state->reduced.push_back(state->settings.each_micro_batch ? at::zeros({bucket.part_elements()}, options)
+                                                                  : state->own_part(b, state->flat[b]));
         for (const BucketEntry& entry : bucket.entries) {
             const at::Tensor& leaf = weights.leaves()[entry.shard];
             // Autograd adds into a gradient of the leaf's own type by itself, where that stays in its place.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/data_parallel/parameter_units.h"
 
-#include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/autograd/before_backward.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/grad_mode.h>
@@ -30,7 +30,8 @@ struct ParameterUnits::State {
         std::vector<Handle> gathers; // under way
         std::size_t made = 0; // buckets all of whose gradients came
     };
-    std::vector<Unit> units; // in the order of a forward pass, the root first
+    // In the order of a forward pass: the front, or root of both ends; layers; where it is apart, the rear.
+    std::vector<Unit> units;
     std::map<int, std::size_t> of_layer;
     std::map<std::size_t, std::size_t> of_bucket;
 
@@ -84,26 +85,6 @@ struct ParameterUnits::State {
     }
 };
 
-namespace {
-// The identity; its backward pass runs before that of everything that y was computed with.
-class BeforeBackward final : public GradientFunction {
-public:
-    explicit BeforeBackward(std::function<void()> action)
-        : action_(std::move(action))
-    {
-    }
-    Tensors forward(const Tensors& inputs, Tensors&) override { return {inputs[0].view_as(inputs[0])}; }
-    Tensors backward(const Tensors& gradients, const Tensors&) override
-    {
-        action_();
-        return gradients;
-    }
-
-private:
-    std::function<void()> action_;
-};
-} // namespace
-
 ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish)
     : state_(std::make_unique<State>(State{weights, settings, keep, overlap_publish, {}, {}, 0, {}, {}, {}}))
 {
@@ -116,12 +97,12 @@ ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bo
     if (!weights.fully_sharded())
         return;
     // Buckets stand in the order of a backward pass.
-    std::vector<std::size_t> root;
+    std::vector<std::size_t> front, rear;
     for (std::size_t b = weights.buckets().size(); b-- > 0;) {
         const auto layer_of = [&](const BucketEntry& entry) { return weights.shards()[entry.shard].parameter.layer; };
         const auto& entries = weights.buckets()[b].entries;
         if (layer_of(entries.front()) < 0) {
-            root.push_back(b);
+            (state_->units.empty() ? front : rear).push_back(b);
             continue;
         }
         // Layers may have several buckets, of parameters that are sharded over different groups.
@@ -140,8 +121,12 @@ ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bo
             unit.last_layer = std::max(unit.last_layer, layer_of(entry));
         }
     }
-    state_->units.insert(state_->units.begin(), State::Unit{root, kRear, false, {}, 0});
-    state_->of_layer[kFront] = state_->of_layer[kRear] = 0;
+    const bool apart = !rear.empty();
+    state_->units.insert(state_->units.begin(), State::Unit{front, apart ? kFront : kRear, false, {}, 0});
+    if (apart)
+        state_->units.push_back(State::Unit{rear, kRear, false, {}, 0});
+    state_->of_layer[kFront] = 0;
+    state_->of_layer[kRear] = apart ? state_->units.size() - 1 : 0;
     for (std::size_t u = 0; u < state_->units.size(); ++u)
         for (const std::size_t bucket : state_->units[u].buckets)
             state_->of_bucket[bucket] = u;
@@ -172,7 +157,8 @@ void ParameterUnits::enter(int layer) const
             return;
         }
         const std::size_t unit = state->of_layer.at(layer);
-        state->bring(unit, unit + 1 < state->units.size() ? std::optional(unit + 1) : std::nullopt);
+        const bool last = layer == kRear || unit + 1 == state->units.size();
+        state->bring(unit, last ? std::nullopt : std::optional(unit + 1));
     });
 }
 
@@ -184,19 +170,16 @@ at::Tensor ParameterUnits::leave(int layer, const at::Tensor& y) const
     if (layer != state_->units[unit].last_layer)
         return y;
     const bool graph = at::GradMode::is_enabled();
-    if (!state_->keep && (!graph || state_->settings.reshard_after_forward))
+    // A backward pass begins with what stands behind the layers: that stays. A root stays to the pass's last step.
+    if (!state_->keep && (!graph || (state_->settings.reshard_after_forward && layer != kRear)))
         lasting({"leave", layer}, [state = state_.get(), unit] { state->free(unit); });
-    if (!graph)
+    if (!graph || layer == kFront) // the gradients of a table need no weights
         return y;
     const auto bring = [state = state_.get(), unit] {
-        // The root is there from the first step of a backward pass to its last.
-        state->bring(unit,
-            unit > 1                                   ? std::optional(unit - 1)
-                : unit == 0 && state->units.size() > 1 ? std::optional(state->units.size() - 1)
-                                                       : std::nullopt);
+        const std::size_t before = unit > 0 ? unit : state->units.size(); // in a forward pass
+        state->bring(unit, before > 1 ? std::optional(before - 1) : std::nullopt);
     };
-    const auto before = [bring, layer] { lasting({"before backward", layer}, bring); };
-    return apply(std::make_shared<BeforeBackward>(before), {y})[0];
+    return before_backward(y, [bring, layer] { lasting({"before backward", layer}, bring); });
 }
 
 void ParameterUnits::gradients_made(std::size_t bucket) const

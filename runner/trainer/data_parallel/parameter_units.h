@@ -15,7 +15,8 @@ namespace fourfold::trainer {
 // Without sharded weights nothing waits. `weights` must outlive the object and all graphs.
 class ParameterUnits {
 public:
-    // The "layers" of what stands before the layers and after them. Fully sharded, both are one unit, the root.
+    // The "layers" of what stands before the layers and after them. Fully sharded, both are one unit, the root, where
+    // plan_units() leaves them together.
     static constexpr int kFront = -1, kRear = -2;
 
     // `keep`: what is gathered stays until end_of_pass(), as pipelines do, whose micro-batches overlap.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/device/device.h"
+#include "runner/trainer/device/side_stream.h"
 
 #include "runner/trainer/comm/c10d_transport.h"
 
+#include <ATen/core/Tensor.h>
+#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
@@ -67,6 +71,42 @@ void synchronize_gpu()
 void* gpu_stream(int index)
 {
     return c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(index)).stream();
+}
+
+namespace {
+class CopyStream final : public SideStream {
+public:
+    void follow() override
+    {
+        at::cuda::CUDAEvent computed;
+        computed.record();
+        computed.block(stream_);
+    }
+    void copy(const at::Tensor& from, const at::Tensor& to) override
+    {
+        const c10::cuda::CUDAStreamGuard guard(stream_);
+        to.copy_(from, /*non_blocking=*/true);
+    }
+    Mark mark() override
+    {
+        const auto event = std::make_shared<at::cuda::CUDAEvent>();
+        event->record(stream_);
+        return event;
+    }
+    void gpu_waits(const Mark& mark) override
+    {
+        static_cast<at::cuda::CUDAEvent*>(mark.get())->block(c10::cuda::getCurrentCUDAStream());
+    }
+    void host_waits(const Mark& mark) override { static_cast<at::cuda::CUDAEvent*>(mark.get())->synchronize(); }
+
+private:
+    c10::cuda::CUDAStream stream_ = c10::cuda::getStreamFromPool();
+};
+} // namespace
+
+std::unique_ptr<SideStream> gpu_side_stream()
+{
+    return std::make_unique<CopyStream>();
 }
 
 double gpu_peak_gib()

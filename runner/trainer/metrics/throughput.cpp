@@ -13,7 +13,7 @@ Throughput throughput(const ResolvedPlan& plan, double tokens, double time_s)
     result.tflops_per_gpu = result.tps_per_gpu * 1e-12
         * reported_flops_per_token(plan.model, plan.padded_vocab, seq_len, plan.training.flop_convention);
     const double peak = plan.cluster.gpu.peak_flops(plan.training.precision);
-    if (peak > 0 && plan.training.precision != Precision::fp8)
+    if (peak > 0 && !is_of_products(plan.training.precision))
         result.mfu = result.tps_per_gpu * model_flops_per_token(plan.model, seq_len) / peak;
     return result;
 }

@@ -12,6 +12,7 @@
 #include "runner/trainer/model/latent_attention.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
+#include "runner/trainer/offload/activation_offload.h"
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 #include "runner/trainer/tensor_parallel/region_products.h"
 
@@ -41,6 +42,7 @@ struct BlockSettings {
     // rotary tables then hold all positions of a sequence.
     at::Tensor restarting;
     std::optional<ExpertRules> experts; // of layers with a mixture of experts
+    ActivationOffload* offload = nullptr; // null: what layers keep stays on the device
 };
 
 // RMSNorm or LayerNorm over the last dimension, as the shape says.

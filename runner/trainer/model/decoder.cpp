@@ -29,6 +29,17 @@ RotaryTable rows_of(const RotaryTable& table, const at::Tensor& positions)
     };
     return table.cosine.defined() ? RotaryTable{rows(table.cosine), rows(table.sine)} : table;
 }
+
+// What all layers share for a micro-batch, and none gives up.
+ActivationOffload::Stays tables_of(const LayerAttentions& attentions)
+{
+    ActivationOffload::Stays stays;
+    for (const LayerAttentions::One* one : {&attentions.full, &attentions.windowed})
+        for (const at::Tensor& table :
+            {one->rotary.cosine, one->rotary.sine, one->rule.slopes, one->rule.documents.starts})
+            ActivationOffload::add(stays, table);
+    return stays;
+}
 } // namespace
 
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
@@ -138,20 +149,23 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
     }
     if (chunk_.embeds) {
         units_.enter(ParameterUnits::kFront);
-        x = embed(x, positions);
+        x = units_.leave(ParameterUnits::kFront, embed(x, positions));
     }
+    const auto offloaded
+        = settings_.offload != nullptr ? ActivationOffload::begin_pass(tables_of(*attentions)) : nullptr;
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
         const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
         const auto whole
             = [&block = block, attentions](at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
+        const auto pass = [&, &block = block, repeated = repeated] {
+            if (repeated == Recompute::full)
+                return recomputed(whole, {x})[0];
+            if (repeated == Recompute::selective && by_operation_)
+                return recomputed(whole, {x}, KeptResults::Choice::operations)[0];
+            return block.forward(x, attentions);
+        };
         units_.enter(layer);
-        if (repeated == Recompute::full)
-            x = recomputed(whole, {x})[0];
-        else if (repeated == Recompute::selective && by_operation_)
-            x = recomputed(whole, {x}, KeptResults::Choice::operations)[0];
-        else
-            x = block.forward(x, attentions);
-        x = units_.leave(layer, x);
+        x = units_.leave(layer, offloaded ? settings_.offload->layer(offloaded, x, pass) : pass());
     }
     return x;
 }

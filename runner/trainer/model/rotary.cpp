@@ -20,7 +20,7 @@ double llama3_scaled(double frequency, const RopeScaling& scaling)
     const double context = double(scaling.original_positions);
     if (wave > context / scaling.low_freq_factor)
         return frequency / scaling.factor;
-    if (wave < context / scaling.high_freq_factor)
+    if (wave <= context / scaling.high_freq_factor)
         return frequency;
     const double smooth
         = (context / wave - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);

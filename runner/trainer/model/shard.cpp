@@ -2,6 +2,7 @@
 #include "runner/trainer/model/shard.h"
 
 #include "core/model/family.h"
+#include "core/program/muon.h"
 #include "core/schedule/schedules.h"
 
 #include <algorithm>
@@ -91,6 +92,7 @@ std::vector<Shard> shard_table(
         shard.second_copy = tied_apart && head;
         shard.chunks = two_chunks && over_vocabulary ? 2 : 1;
         shard.valid_rows = over_vocabulary ? plan.model.vocab : parameter.shape[0];
+        shard.muon = plan.training.optimizer == Optimizer::muon && takes_muon(parameter.kind);
         shard.parameter = std::move(parameter);
         if (shard.parameter.expert >= 0 && shard.parameter.tp_dim >= 0) {
             cut_evenly(shard, place.etp, plan.layout.etp);

@@ -26,6 +26,7 @@ struct Shard {
     int chunks = 1; // of this pipeline rank that compute with it: so many gradients come for a micro-batch
     bool second_copy = false; // a tied head apart from the embedding, which checkpoints have once
     Replication replication = Replication::none;
+    bool muon = false; // the optimizer steps by the orthogonalised momentum of the whole matrix
 
     [[nodiscard]] std::vector<int64_t> shape() const;
     [[nodiscard]] int64_t elements() const;

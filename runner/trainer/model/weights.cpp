@@ -4,6 +4,7 @@
 #include "core/base/parallel.h"
 #include "runner/trainer/kernels/fp8.h"
 #include "runner/trainer/model/initial_values.h"
+#include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
@@ -29,7 +30,7 @@ at::Tensor Weights::part_of(const at::Tensor& flat, const Bucket& bucket)
 }
 
 Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const Mesh& mesh, uint64_t seed,
-    const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded)
+    const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded, bool masters_away)
     : shards_(std::move(shards))
     , buckets_(std::move(buckets))
     , mesh_(mesh)
@@ -39,12 +40,16 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
 {
     const at::ScalarType exact = c10::typeMetaToScalarType(master.dtype());
     std::vector<Handle> publishing;
+    if (masters_away)
+        away_.emplace(Away{CopyLane(master.device()), {}, {}, {}, {}});
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
         const Bucket& bucket = buckets_[b];
         const auto type = master.dtype(bucket.groups.exact ? exact : leaf);
         const bool one_copy = (bucket.groups.exact || exact == leaf) && !fully_sharded;
         flat_.push_back(fully_sharded ? at::empty({bucket.elements}, type) : at::zeros({bucket.elements}, type));
-        masters_.push_back(one_copy ? part_of(flat_[b], bucket) : at::zeros({bucket.part_elements()}, master));
+        masters_.push_back(one_copy || away_ ? part_of(flat_[b], bucket) : at::zeros({bucket.part_elements()}, master));
+        if (away_)
+            move_away(b, master);
         initialise(b, seed);
         for (const BucketEntry& entry : bucket.entries)
             if (bucket.groups.narrow)
@@ -59,6 +64,37 @@ Weights::Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const M
     }
     for (Handle& handle : publishing)
         handle.wait();
+}
+
+void Weights::move_away(std::size_t bucket, const at::TensorOptions& master)
+{
+    const int64_t count = buckets_[bucket].part_elements();
+    const at::Tensor on_device = fully_sharded_ ? at::zeros({count}, master) : masters_[bucket];
+    const bool narrower = on_device.dtype() != master.dtype();
+    masters_[bucket] = away_->lane.host_room(on_device, c10::typeMetaToScalarType(master.dtype()));
+    {
+        const OnHost host;
+        masters_[bucket].zero_();
+    }
+    away_->copies.push_back(on_device);
+    away_->narrow.push_back(narrower ? away_->lane.host_room(on_device, on_device.scalar_type()) : at::Tensor());
+    away_->returning.emplace_back();
+    away_->returned.push_back(false);
+}
+
+void Weights::start_return(std::size_t bucket) const
+{
+    if (!away_)
+        return;
+    const at::Tensor& narrow = away_->narrow[bucket];
+    if (narrow.defined()) {
+        const OnHost host;
+        narrow.copy_(masters_[bucket]);
+    }
+    away_->lane.follow();
+    away_->lane.copy(narrow.defined() ? narrow : masters_[bucket], away_->copies[bucket]);
+    away_->returning[bucket] = away_->lane.mark();
+    away_->returned[bucket] = true;
 }
 
 void Weights::initialise(std::size_t bucket, uint64_t seed) const
@@ -91,13 +127,19 @@ void Weights::initialise(std::size_t bucket, uint64_t seed) const
 
 Handle Weights::start_publish(std::size_t bucket) const
 {
+    if (away_) {
+        if (!away_->returned[bucket])
+            start_return(bucket);
+        away_->returned[bucket] = false;
+        away_->lane.device_waits(away_->returning[bucket]);
+    }
     if (fully_sharded_) {
         if (buckets_[bucket].groups.narrow)
             measure(bucket);
         return {};
     }
     const at::Tensor own = part_of(flat_[bucket], buckets_[bucket]);
-    if (own.scalar_type() != masters_[bucket].scalar_type())
+    if (!away_ && own.scalar_type() != masters_[bucket].scalar_type())
         own.copy_(masters_[bucket]);
     return buckets_[bucket].cut() ? shard_group(bucket).start_all_gather(flat_[bucket], own.clone()) : Handle();
 }
@@ -112,7 +154,7 @@ Handle Weights::start_gather(std::size_t bucket) const
     storage.set_nbytes(bytes);
     if (buckets_[bucket].groups.narrow)
         return start_narrow_gather(bucket);
-    return shard_group(bucket).start_all_gather(flat, masters_[bucket].to(flat.scalar_type()));
+    return shard_group(bucket).start_all_gather(flat, gathered_from(bucket).to(flat.scalar_type()));
 }
 
 at::Tensor Weights::own_part(std::size_t bucket, const BucketEntry& entry, const at::Tensor& part) const
@@ -124,9 +166,9 @@ at::Tensor Weights::own_part(std::size_t bucket, const BucketEntry& entry, const
 void Weights::measure(std::size_t bucket) const
 {
     const auto& entries = buckets_[bucket].entries;
-    const at::Tensor all = at::zeros({int64_t(entries.size())}, masters_[bucket].options());
+    const at::Tensor all = at::zeros({int64_t(entries.size())}, gathered_from(bucket).options());
     for (std::size_t i = 0; i < entries.size(); ++i)
-        if (const at::Tensor own = own_part(bucket, entries[i], masters_[bucket]); own.numel() > 0)
+        if (const at::Tensor own = own_part(bucket, entries[i], gathered_from(bucket)); own.numel() > 0)
             all[int64_t(i)].copy_(largest_of_blocks(own.unsqueeze(0), {}).squeeze());
     shard_group(bucket).all_reduce(all, Reduce::max);
     mesh_[GroupKind::tp].all_reduce(all, Reduce::max);
@@ -159,7 +201,7 @@ private:
 Handle Weights::start_narrow_gather(std::size_t bucket) const
 {
     const Bucket& own = buckets_[bucket];
-    const at::Tensor& master = masters_[bucket];
+    const at::Tensor& master = gathered_from(bucket);
     const at::Tensor part = at::zeros({own.part_elements()}, master.options().dtype(at::kByte));
     for (const BucketEntry& entry : own.entries)
         if (const at::Tensor values = own_part(bucket, entry, master); values.numel() > 0)
@@ -205,15 +247,14 @@ std::vector<at::Tensor> Weights::values() const
 
 at::Tensor Weights::whole(std::size_t bucket, const at::Tensor& part) const
 {
-    return buckets_[bucket].cut() ? shard_group(bucket).all_gather(part) : part;
+    const at::Tensor own = part.to(device());
+    return buckets_[bucket].cut() ? shard_group(bucket).all_gather(own) : own;
 }
 
 std::pair<int64_t, int64_t> Weights::own_range(std::size_t bucket, const BucketEntry& entry) const
 {
-    const int64_t first = buckets_[bucket].part_begin(), last = first + buckets_[bucket].part_elements();
-    const int64_t begin = std::max(first, entry.offset),
-                  end = std::min(last, entry.offset + shards_[entry.shard].elements());
-    return {begin - entry.offset, std::max(begin, end) - entry.offset};
+    const Bucket& own = buckets_[bucket];
+    return own.range_in(own.groups.part, entry, shards_[entry.shard].elements());
 }
 
 void Weights::write(std::size_t bucket, const at::Tensor& part, const BucketEntry& entry, int64_t begin,

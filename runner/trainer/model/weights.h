@@ -9,8 +9,11 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/data_parallel/bucket_plan.h"
 
+#include "runner/trainer/offload/copy_lane.h"
+
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,9 +29,10 @@ public:
     // Allocates and initialises by name (initial_values.h): a rank makes the values of its own part alone and gets the
     // others' from its shard group (collective where buckets are cut). `master` is the type of the optimizer's copy,
     // `leaf` that of the arithmetic, exact buckets apart; where they are equal there is one copy. `fully_sharded`: the
-    // leaves are cut as well, as the buckets are (ZeRO stage 3). `mesh` must outlive the weights.
+    // leaves are cut as well, as the buckets are (ZeRO stage 3). `masters_away`: the optimizer's copy lies in the
+    // host's memory (ZeRO-Offload, Ren et al. 2021, arXiv:2101.06840). `mesh` must outlive the weights.
     Weights(std::vector<Shard> shards, std::vector<Bucket> buckets, const Mesh& mesh, uint64_t seed,
-        const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded);
+        const at::TensorOptions& master, at::ScalarType leaf, bool fully_sharded, bool masters_away = false);
 
     // The leaves of this role in a layer (-1: outside of the layers); undefined where this rank has none.
     [[nodiscard]] Affine find(int layer, Role role) const;
@@ -42,8 +46,12 @@ public:
     [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; } // beside shards()
     [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
     [[nodiscard]] bool fully_sharded() const { return fully_sharded_; }
+    [[nodiscard]] at::Device device() const { return flat_.front().device(); } // that computes
     // What the optimizer updates: this rank's part of every bucket, in the master type. Beside buckets().
     [[nodiscard]] const std::vector<at::Tensor>& masters() const { return masters_; }
+    // Masters in the host's memory: those of a bucket changed, and go to the device while the host goes on. Others:
+    // nothing.
+    void start_return(std::size_t bucket) const;
     // Brings the leaves of a bucket up to date after the masters changed; cut, from all ranks of its shard group
     // (collective; wait before use). Where leaves are gathered when they are needed it is nothing, or the magnitudes of
     // a narrow bucket.
@@ -73,6 +81,7 @@ public:
     static at::Tensor view(const at::Tensor& flat, const BucketEntry& entry, const Shard& shard);
 
 private:
+    void move_away(std::size_t bucket, const at::TensorOptions& master);
     void initialise(std::size_t bucket, uint64_t seed) const; // this rank's part
     // This rank's part of an entry in the bucket's master.
     [[nodiscard]] at::Tensor own_part(std::size_t bucket, const BucketEntry& entry, const at::Tensor& part) const;
@@ -84,9 +93,24 @@ private:
         return mesh_[buckets_[bucket].groups.shard];
     }
 
+    // What a fully sharded bucket is gathered from, on the device.
+    [[nodiscard]] const at::Tensor& gathered_from(std::size_t bucket) const
+    {
+        return away_ ? away_->copies[bucket] : masters_[bucket];
+    }
+
     std::vector<Shard> shards_;
     std::vector<Bucket> buckets_;
     const Mesh& mesh_;
+    // Of masters in the host's memory, beside buckets_.
+    struct Away {
+        CopyLane lane;
+        std::vector<at::Tensor> copies; // on the device: the leaves' own part, or, fully sharded, in the master type
+        std::vector<at::Tensor> narrow; // on the host, in the copies' type; undefined: that of the masters
+        mutable std::vector<CopyLane::Mark> returning;
+        mutable std::vector<bool> returned; // since the masters changed
+    };
+    std::optional<Away> away_;
     bool fully_sharded_;
     std::vector<at::Tensor> largest_; // beside shards()
     std::vector<at::Tensor> flat_, masters_,

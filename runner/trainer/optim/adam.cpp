@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/optim/adam.h"
 
+#include "runner/trainer/checkpoint/names.h"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
 
 namespace fourfold::trainer {
 
@@ -66,14 +70,19 @@ at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tens
 
 Adam::Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states)
     : settings_(settings)
-    , decoupled_(kind == Optimizer::adamw || kind == Optimizer::fused_adamw)
+    , decoupled_(kind != Optimizer::adam && kind != Optimizer::fused_adam)
 {
     groups_[0].weight_decay = settings.weight_decay;
     for (std::size_t b = 0; b < weights.masters().size(); ++b) {
         const at::Tensor& masters = weights.masters()[b];
+        const std::vector<BucketSegment> own = weights.buckets()[b].own_segments();
+        const auto muon = std::ranges::find(own, true, &BucketSegment::muon);
         first_moment_.push_back(at::zeros_like(masters, states));
-        second_moment_.push_back(at::zeros_like(masters, states));
-        for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
+        second_moment_.push_back(
+            at::zeros({muon == own.end() ? masters.numel() : muon->begin}, masters.options().dtype(states)));
+        for (const BucketSegment& segment : own) {
+            if (segment.muon)
+                break; // these are the last
             if (segment.ruled) {
                 ruled_.push_back({b, segment, stretch(masters, segment)});
                 continue;
@@ -89,6 +98,12 @@ Adam::Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, 
     }
 }
 
+std::array<Adam::State, 3> Adam::states() const
+{
+    return {{{kFirstMoment, &first_moment_, false}, {kSecondMoment, &second_moment_, false},
+        {kMomentum, &first_moment_, true}}};
+}
+
 void Adam::set_updates(int updates)
 {
     updates_ = updates;
@@ -97,7 +112,8 @@ void Adam::set_updates(int updates)
             steps.fill_(updates);
 }
 
-void Adam::update(const Group& group, const std::vector<at::Tensor>& gradients, double learning_rate) const
+void Adam::update(const Group& group, std::size_t first, std::size_t last, const std::vector<at::Tensor>& gradients,
+    double learning_rate) const
 {
     const auto fused
         = [&](const auto& masters, const auto& slopes, const auto& moments, const auto& squares, const auto& steps) {
@@ -113,18 +129,21 @@ void Adam::update(const Group& group, const std::vector<at::Tensor>& gradients, 
     // Of another type than the masters, moments and gradients are brought into it stretch by stretch.
     const at::ScalarType exact = group.masters[0].scalar_type();
     const bool as_they_are = group.first_moments[0].scalar_type() == exact && gradients[0].scalar_type() == exact;
-    const std::size_t stretches = group.masters.size(), at_once = as_they_are ? stretches : 1;
-    for (std::size_t first = 0; first < stretches; first += at_once) {
+    const std::size_t at_once = as_they_are ? last - first : 1;
+    for (; first < last; first += at_once) {
         const auto some = [&](const std::vector<at::Tensor>& all) {
             std::vector<at::Tensor> out;
             for (std::size_t i = first; i < first + at_once; ++i)
                 out.push_back(all[i].to(exact));
             return out;
         };
+        std::vector<at::Tensor> slopes, steps;
+        for (std::size_t i = first; i < first + at_once; ++i) {
+            slopes.push_back(stretch(gradients[group.buckets[i]], group.segments[i]).to(exact));
+            steps.push_back(group.steps[i].add_(1));
+        }
         const std::vector<at::Tensor> moments = some(group.first_moments), squares = some(group.second_moments);
-        fused(some(group.masters), some(gradients), moments, squares,
-            std::vector<at::Tensor>(
-                group.steps.begin() + std::ptrdiff_t(first), group.steps.begin() + std::ptrdiff_t(first + at_once)));
+        fused(some(group.masters), slopes, moments, squares, steps);
         for (std::size_t i = first; i < first + at_once && !as_they_are; ++i) {
             group.first_moments[i].copy_(moments[i - first]);
             group.second_moments[i].copy_(squares[i - first]);
@@ -132,24 +151,33 @@ void Adam::update(const Group& group, const std::vector<at::Tensor>& gradients, 
     }
 }
 
-void Adam::step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale)
+void Adam::update(std::size_t first, std::size_t last, const std::vector<at::Tensor>& gradients, double learning_rate,
+    double scale) const
+{
+    for (std::size_t b = first; b < last && scale != 1; ++b)
+        gradients[b].mul_(scale);
+    for (const Ruled& ruled : ruled_)
+        if (ruled.bucket >= first && ruled.bucket < last)
+            ruled.masters.add_(stretch(gradients[ruled.bucket], ruled.segment).sign(), -settings_.routing_bias_rate);
+    for (const Group& group : groups_) {
+        const auto place = [&](std::size_t bucket) {
+            return std::size_t(std::ranges::lower_bound(group.buckets, bucket) - group.buckets.begin());
+        };
+        if (place(first) < place(last))
+            update(group, place(first), place(last), gradients, learning_rate);
+    }
+}
+
+void Adam::step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale, const Visits* visits)
 {
     const at::NoGradGuard no_graph;
     ++updates_;
-    if (scale != 1)
-        for (const at::Tensor& gradient : gradients)
-            gradient.mul_(scale);
-    for (const Ruled& ruled : ruled_)
-        ruled.masters.add_(stretch(gradients[ruled.bucket], ruled.segment).sign(), -settings_.routing_bias_rate);
-    for (const Group& group : groups_) {
-        if (group.masters.empty())
-            continue;
-        std::vector<at::Tensor> own;
-        for (std::size_t i = 0; i < group.masters.size(); ++i) {
-            own.push_back(stretch(gradients[group.buckets[i]], group.segments[i]));
-            group.steps[i].add_(1);
-        }
-        update(group, own, learning_rate);
+    if (visits == nullptr)
+        return update(0, gradients.size(), gradients, learning_rate, scale);
+    for (std::size_t b = 0; b < gradients.size(); ++b) {
+        visits->before(b);
+        update(b, b + 1, gradients, learning_rate, scale);
+        visits->after(b);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "runner/trainer/model/weights.h"
 
 #include <array>
+#include <functional>
 
 namespace fourfold::trainer {
 
@@ -21,12 +22,25 @@ public:
     // `states`: the type in which the moments are kept. Where it is not that of the masters, an update computes in the
     // masters' type and rounds the moments when it is done.
     Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states);
-    // One update of weights.masters() from `gradients` beside them, which are scaled in place by `scale` first.
-    void step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale);
+    // Called around the update of each bucket, where they are updated one after the other.
+    struct Visits {
+        std::function<void(std::size_t bucket)> before, after;
+    };
+    // One update of weights.masters() from `gradients` beside them, which are scaled in place by `scale` first; of all
+    // buckets at once without `visits`.
+    void step(
+        const std::vector<at::Tensor>& gradients, double learning_rate, double scale, const Visits* visits = nullptr);
 
-    // Its state, for checkpoints: flat buffers beside weights.masters(), and the updates so far.
+    // Of matrices that take Muon's step it keeps the first moment, which is all that they have, and steps no further.
     [[nodiscard]] const std::vector<at::Tensor>& first_moment() const { return first_moment_; }
-    [[nodiscard]] const std::vector<at::Tensor>& second_moment() const { return second_moment_; }
+    // Its states, for checkpoints: flat buffers beside weights.masters(), each of the parameters with or without Muon's
+    // step, and the updates so far.
+    struct State {
+        const char* suffix; // of the tensors' names
+        const std::vector<at::Tensor>* buffers;
+        bool muon;
+    };
+    [[nodiscard]] std::array<State, 3> states() const;
     [[nodiscard]] int updates() const { return updates_; }
     void set_updates(int updates);
 
@@ -34,11 +48,16 @@ private:
     // Stretches of all buckets with one weight decay: one call of the fused update where the types allow it.
     struct Group {
         double weight_decay = 0;
-        std::vector<std::size_t> buckets; // beside segments
+        std::vector<std::size_t> buckets; // beside segments, ascending
         std::vector<BucketSegment> segments;
         std::vector<at::Tensor> masters, first_moments, second_moments, steps;
     };
-    void update(const Group& group, const std::vector<at::Tensor>& gradients, double learning_rate) const;
+    // Of the buckets [first, last).
+    void update(std::size_t first, std::size_t last, const std::vector<at::Tensor>& gradients, double learning_rate,
+        double scale) const;
+    // Of the stretches [first, last).
+    void update(const Group& group, std::size_t first, std::size_t last, const std::vector<at::Tensor>& gradients,
+        double learning_rate) const;
 
     // Routing biases: DeepSeek-V3 (arXiv:2412.19437), section 2.1.2, auxiliary-loss-free balancing.
     struct Ruled {
@@ -50,7 +69,7 @@ private:
     RunSettings settings_;
     bool decoupled_; // weight decay
     std::vector<Ruled> ruled_;
-    std::vector<at::Tensor> first_moment_, second_moment_; // beside weights.masters()
+    std::vector<at::Tensor> first_moment_, second_moment_; // beside weights.masters(), the second as far as it goes
     int updates_ = 0;
     std::array<Group, 2> groups_; // decayed or not; views of the above
 };

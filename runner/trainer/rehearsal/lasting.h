@@ -23,6 +23,18 @@ void launched(double bytes);
 // The same of one that reads and writes these tensors, once each; none of them may be under way on a wire.
 void launched(const std::vector<at::Tensor>& reads, const std::vector<at::Tensor>& writes);
 
+// While one lives on this thread, what is computed is computed by the host, in its memory.
+class OnHost {
+public:
+    OnHost();
+    ~OnHost();
+    OnHost(const OnHost&) = delete;
+    OnHost& operator=(const OnHost&) = delete;
+};
+
+// What one of these tensors has is copied into the other; one of them was made while an OnHost lived.
+void copied_with_host(const at::Tensor& from, const at::Tensor& to);
+
 // The host waits here until the device has done what it was asked.
 void host_waits();
 

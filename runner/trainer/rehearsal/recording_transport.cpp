@@ -52,7 +52,27 @@ public:
     }
     std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override
     {
+        return ask_messages(transfers, {});
+    }
+    std::unique_ptr<Pending> all_to_all(const std::vector<Transfer>& transfers, int64_t own_bytes) override
+    {
+        return ask_messages(transfers, own_bytes);
+    }
+    [[nodiscard]] int rank() const override { return place_; }
+    [[nodiscard]] int size() const override { return int(wire().members.size()); }
+
+private:
+    [[nodiscard]] const Wire& wire() const { return ledger_.program.wires[std::size_t(wire_)]; }
+
+    struct Used {
+        at::Tensor tensor;
+        bool writes = false;
+    };
+
+    std::unique_ptr<Pending> ask_messages(const std::vector<Transfer>& transfers, std::optional<int64_t> own_bytes)
+    {
         WireOperation asked;
+        asked.own_bytes = own_bytes;
         asked.kind = "send_receive";
         std::vector<Used> kept;
         for (const Transfer& transfer : transfers) {
@@ -66,16 +86,6 @@ public:
         }
         return ask(std::move(asked), std::move(kept));
     }
-    [[nodiscard]] int rank() const override { return place_; }
-    [[nodiscard]] int size() const override { return int(wire().members.size()); }
-
-private:
-    [[nodiscard]] const Wire& wire() const { return ledger_.program.wires[std::size_t(wire_)]; }
-
-    struct Used {
-        at::Tensor tensor;
-        bool writes = false;
-    };
 
     std::unique_ptr<Pending> collective(const char* kind, const at::Tensor& larger, const char* reduction,
         const at::Tensor& smaller, const at::Tensor& written)

@@ -22,12 +22,9 @@ WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
         const WireOperation& asked = program.operations[i];
         const Wire& wire = program.wires[std::size_t(asked.wire)];
         const std::string group = wire.name.substr(0, wire.name.find('/'));
-        // Tokens to experts go as messages, equally many to each; the recorder counts a rank's own part as well.
-        const bool to_experts = group == name(GroupKind::ep) && !asked.messages.empty();
-        const auto members = int64_t(wire.members.size());
-        WireTotal& total = totals[{group, to_experts ? "all_to_all" : asked.kind}];
+        WireTotal& total = totals[{group, asked.own_bytes ? "all_to_all" : asked.kind}];
         ++total.count;
-        total.bytes += to_experts ? asked.bytes / (members - 1) * members : asked.bytes;
+        total.bytes += asked.bytes + asked.own_bytes.value_or(0);
     }
     return totals;
 }

@@ -24,6 +24,8 @@ Ledger* ledger = nullptr;
 const RehearsalPrices* prices = nullptr;
 RehearsedGpu gpu;
 
+thread_local int on_host = 0; // OnHosts that live
+
 // cuBLAS has a handle in each thread that calls it, and each handle a workspace, which LibTorch takes from the
 // allocator with the first product and keeps. The trainer's thread and autograd's call it.
 struct Workspaces {
@@ -42,7 +44,7 @@ public:
     c10::DataPtr allocate(std::size_t bytes) override
     {
         const c10::Device device(c10::DeviceType::Meta);
-        if (!ledger || bytes == 0)
+        if (!ledger || bytes == 0 || on_host > 0)
             return {nullptr, nullptr, &ignore, device};
         if (const uint64_t given = std::exchange(given_to_sum, 0); given != 0) {
             ++more_owners[given];
@@ -133,6 +135,8 @@ KernelWork attention(c10::ArrayRef<const c10::IValue> inputs, std::size_t first,
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
 {
+    if (on_host > 0)
+        return nullptr;
     auto call = std::make_unique<Call>();
     const std::string_view name = function.name();
     const auto inputs = function.inputs();
@@ -182,6 +186,8 @@ void take_workspace()
 
 void end(const at::RecordFunction& function, at::ObserverContext* context)
 {
+    if (context == nullptr)
+        return;
     auto& call = static_cast<Call&>(*context);
     const std::string_view name = function.name();
     if (call.is_product && !gpu.is_cpu())
@@ -293,6 +299,25 @@ void launched(const std::vector<at::Tensor>& reads, const std::vector<at::Tensor
                 ledger->touches(begin, end, written);
         }
     launched(bytes);
+}
+
+OnHost::OnHost()
+{
+    ++on_host;
+}
+OnHost::~OnHost()
+{
+    --on_host;
+}
+
+void copied_with_host(const at::Tensor& from, const at::Tensor& to)
+{
+    if (!ledger)
+        return;
+    for (const bool written : {false, true})
+        if (const auto [begin, end] = bytes_of(written ? to : from); ledger->has_under_way() && end > begin)
+            ledger->touches(begin, end, written);
+    ledger->compute({.host_copies = 1, .host_bytes = double(from.nbytes())});
 }
 
 void host_waits()

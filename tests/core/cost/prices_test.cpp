@@ -56,6 +56,21 @@ Gemm gemm(double m, double n, double k, double batch = 1)
     return {.m = m, .n = n, .k = k, .batch = batch};
 }
 
+// A large product in bf16 over the same in `precision`, on a GPU of twice bf16's peak in fp8 and six times in fp4.
+double narrow_gain(Precision precision, double fp8_gain)
+{
+    ResolvedPlan plan = round_plan();
+    plan.training.precision = precision;
+    plan.cluster.gpu.fp4_tflops = 600;
+    plan.stack.constants["gemm_half_k"] = 0;
+    CostContext context(plan);
+    context.constants.set(Constant::fp8_gain, fp8_gain); // as a fit does
+    Gemm product = gemm(12800, 25600, 8192);
+    const double bf16 = price_gemm(product, context).seconds;
+    product.narrow = true;
+    return bf16 / price_gemm(product, context).seconds;
+}
+
 TEST(GemmPrice, TilesAndWaves)
 {
     // 100 tiles of 128 x 256 on 100 multiprocessors: one full wave.
@@ -89,11 +104,15 @@ TEST(GemmPrice, MemoryBound)
 
 TEST(GemmPrice, Fp8GainIsAtMostTheDataSheets)
 {
-    const auto context = context_with({{Constant::gemm_half_k, 0}, {Constant::fp8_gain, 5}});
-    Gemm op = gemm(12800, 25600, 8192);
-    const double bf16 = price_gemm(op, context).seconds;
-    op.fp8 = true;
-    EXPECT_NEAR(price_gemm(op, context).seconds, bf16 / 2, bf16 * 1e-9);
+    EXPECT_NEAR(narrow_gain(Precision::fp8, 5), 2, 1e-9);
+    EXPECT_NEAR(narrow_gain(Precision::fp8, 1.5), 1.5, 1e-9);
+}
+
+TEST(GemmPrice, Nvfp4KeepsOfItsPeakWhatFp8Keeps)
+{
+    EXPECT_NEAR(narrow_gain(Precision::nvfp4, 2), 6, 1e-9);
+    EXPECT_NEAR(narrow_gain(Precision::nvfp4, 1.5), 1 + 0.5 * 5, 1e-9);
+    EXPECT_NEAR(narrow_gain(Precision::nvfp4, 5), 6, 1e-9);
 }
 
 TEST(GemmPrice, NeverShorterThanAKernel)

@@ -27,11 +27,11 @@ TEST(Spellings, AsInTheReference)
     expect_spellings<Schedule>({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe-v"});
     expect_spellings<Sharding>({"none", "optimizer", "gradients", "parameters", "hybrid"});
     expect_spellings<Recompute>({"none", "selective", "full"});
-    expect_spellings<Precision>({"fp32", "fp16", "bf16", "fp8"});
+    expect_spellings<Precision>({"fp32", "fp16", "bf16", "fp8", "nvfp4"});
     expect_spellings<AttentionKernel>({"flash1", "flash2", "flash3", "cudnn", "fused-softmax", "unfused"});
     expect_spellings<Fp8Recipe>({"tensorwise", "rowwise", "blockwise", "mxfp8"});
     expect_spellings<CpMethod>({"ring", "all-gather", "ulysses"});
-    expect_spellings<Optimizer>({"adamw", "adam", "fused-adamw", "fused-adam"});
+    expect_spellings<Optimizer>({"adamw", "adam", "fused-adamw", "fused-adam", "muon"});
     expect_spellings<Offload>({"none", "activations", "optimizer"});
     expect_spellings<FlopConvention>({"megatron-lm", "bloom-before-02-21", "bloom-from-02-21", "palm"});
     expect_spellings<LrSchedule>({"constant", "linear", "cosine", "wsd"});
@@ -54,6 +54,7 @@ TEST(Spellings, BytesPerElement)
     EXPECT_EQ(bytes_per_element(Precision::fp16), 2);
     EXPECT_EQ(bytes_per_element(Precision::bf16), 2);
     EXPECT_EQ(bytes_per_element(Precision::fp8), 1);
+    EXPECT_EQ(bytes_per_element(Precision::nvfp4), 0.5625); // 16 of 4 bits and a scale of 8
 }
 
 } // namespace

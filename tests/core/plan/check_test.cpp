@@ -119,6 +119,8 @@ const std::vector<Row>& rows()
             "dp_shard_without_hybrid", "layout.dp_shard", "16", {"training.sharding=parameters"}},
         {"fp8", "small", "middle", 8, {"training.precision=fp8"}, "precision_unsupported", "training.precision",
             "\"bf16\"", {"training.precision=fp16"}},
+        {"nvfp4", "small", "modern", 8, {"training.precision=nvfp4"}, "precision_unsupported", "training.precision",
+            "\"bf16\"", {"training.precision=fp8"}},
         {"bf16", "small", "old", 8, {"training.precision=bf16"}, "precision_unsupported", "training.precision",
             "\"fp16\"", {"training.precision=fp32"}},
         {"fp16", "small", "computer", 4, {"training.precision=fp16"}, "precision_unsupported", "training.precision",

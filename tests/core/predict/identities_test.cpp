@@ -119,7 +119,7 @@ TEST(Identities, UtilisationFollowsTheContract)
         const Prediction p = predict(plan);
         SCOPED_TRACE(text(plan));
         const double flops = *p.tps_per_gpu * model_flops_per_token(plan.model, plan.training.seq_len);
-        if (plan.training.precision == Precision::fp8) {
+        if (is_of_products(plan.training.precision)) {
             EXPECT_FALSE(p.mfu);
             ASSERT_TRUE(p.mfu_bf16_peak);
             EXPECT_NEAR(*p.mfu_bf16_peak, flops / plan.cluster.gpu.peak_flops(Precision::bf16), 1e-12);

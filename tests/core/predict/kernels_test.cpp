@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What was measured with one kernel says nothing about another: neither its rates nor its evidence.
 #include "core/plan/plan_constants.h"
+#include "core/predict/interval.h"
 #include "core/predict/prediction.h"
 #include "tests/core/predict/random_plans.h"
 #include "tests/temporary_folder.h"
@@ -134,6 +135,33 @@ TEST(Fp8, RecipesCostWhatTheirScalesCost)
     ASSERT_FALSE(refused.reasons.empty());
     EXPECT_EQ(refused.reasons.front().code, "fp8_recipe_unsupported");
     EXPECT_EQ(refused.reasons.front().nearest, "\"tensorwise\"");
+}
+
+TEST(Nvfp4, IsPredictedWhereTheMatrixUnitsTakeIt)
+{
+    const auto step = [](const char* cluster, const char* precision) {
+        Json plan = plan_on("megatron-core", cluster, 1, 1, 8, 1);
+        plan["training"]["precision"] = precision;
+        return predict(resolved(plan));
+    };
+    for (const char* cluster : {"dgx-b200", "dgx-b300", "gb300-nvl72"}) {
+        SCOPED_TRACE(cluster);
+        const Prediction fp8 = step(cluster, "fp8"), fp4 = step(cluster, "nvfp4");
+        EXPECT_LT(*fp4.step_time_s, *fp8.step_time_s);
+        EXPECT_GT(*fp4.step_time_s, *fp8.step_time_s / 3) << "products alone are faster";
+        EXPECT_FALSE(fp4.mfu);
+        EXPECT_TRUE(fp4.mfu_bf16_peak);
+        EXPECT_EQ(fp4.evidence, Evidence::extrapolated) << "nobody has measured it";
+        EXPECT_GT(time_half_width(fp4.plan), time_half_width(fp8.plan));
+    }
+    for (const char* cluster : {"dgx-h100", "dgx-a100"}) {
+        const Prediction refused = step(cluster, "nvfp4");
+        ASSERT_FALSE(refused.reasons.empty());
+        EXPECT_EQ(refused.reasons.front().code, "precision_unsupported");
+    }
+    ResolvedPlan amd = step("dgx-b200", "nvfp4").plan;
+    amd.cluster.gpu.generation = "cdna4"; // fp4 with the scales of OCP MX
+    EXPECT_EQ(check(amd).front().code, "precision_unsupported");
 }
 
 TEST(Stages, EmbeddingAndLossMayCountAsLayers)

@@ -50,7 +50,7 @@ Json random_plan(Dice& dice)
         {"global_batch", micro_batch * micro_batches * dp},
         {"sharding", dice.of(Strings{"none", "optimizer", "gradients", "parameters", "hybrid"})},
         {"recompute", dice.of(Strings{"none", "selective", "full"})},
-        {"precision", dice.of(Strings{"bf16", "fp16", "fp8", "fp32"})},
+        {"precision", dice.of(Strings{"bf16", "fp16", "fp8", "fp32", "nvfp4"})},
         {"schedule", virtual_stages > 1 ? "interleaved" : dice.of(Strings{"1f1b", "gpipe"})},
         {"sequence_parallel", dice.coin()}, {"compile", dice.coin()},
         {"attention", dice.of(Strings{"flash2", "flash3", "cudnn", "fused-softmax", "unfused"})},

@@ -52,8 +52,10 @@ ResolvedPlan random_plan(Random& random)
     training.attention = random.one_of(
         {AttentionKernel::flash2, AttentionKernel::flash3, AttentionKernel::cudnn, AttentionKernel::unfused});
     training.cp_method = random.one_of({CpMethod::ring, CpMethod::all_gather, CpMethod::ulysses});
-    training.optimizer = random.one_of({Optimizer::adamw, Optimizer::fused_adamw});
+    training.optimizer = random.one_of({Optimizer::adamw, Optimizer::fused_adamw, Optimizer::muon});
     training.offload = random.one_of({Offload::none, Offload::none, Offload::activations, Offload::optimizer});
+    if (training.optimizer == Optimizer::muon && training.offload == Offload::optimizer)
+        training.offload = Offload::none;
     training.grad_dtype = random.one_of({Precision::fp32, Precision::bf16});
     training.overlap.grad_reduce = !random.once_in(4);
     training.overlap.param_gather = !random.once_in(4);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Configurations of decoders of 2024 to 2026 as people have them: each has as many parameters as Hugging Face's
+// transformers builds (count_published.py makes the numbers).
+#include "core/base/json.h"
+#include "core/model/config_file.h"
+#include "core/model/flops.h"
+#include "core/model/import_report.h"
+#include "core/model/model_shape.h"
+#include "core/model/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace fourfold {
+namespace {
+
+class PublishedConfigs : public ::testing::Test {
+protected:
+    static const Json& table()
+    {
+        static const Json json = [] {
+            auto read = read_json_file(std::string(FOURFOLD_SOURCE_DIR) + "/tests/core/model/published_configs.json");
+            return read ? *std::move(read) : Json::object();
+        }();
+        return json;
+    }
+    template <typename Each>
+    static void for_each_model(Each&& each)
+    {
+        ASSERT_TRUE(table().contains("models"));
+        for (const Json& row : table()["models"]) {
+            SCOPED_TRACE(row["model"].get<std::string>() + " (" + row["config"]["model_type"].get<std::string>() + ")");
+            const auto model = model_from_config(row["config"], "config.json");
+            if (!model)
+                ADD_FAILURE() << model.error().line();
+            else
+                each(row, *model);
+        }
+    }
+};
+
+TEST_F(PublishedConfigs, AreAtLeastAHundredRealOnes)
+{
+    int published = 0;
+    for (const Json& row : table()["models"])
+        published += int(row["kind"] == "published");
+    EXPECT_GE(published, 100);
+}
+
+TEST_F(PublishedConfigs, HaveTheParametersThatTransformersBuilds)
+{
+    for_each_model([](const Json& row, const ModelShape& model) {
+        EXPECT_EQ(std::int64_t(model.parameters()), row["parameters"].get<std::int64_t>());
+    });
+}
+
+TEST_F(PublishedConfigs, TheirTensorsAreThatMany)
+{
+    for_each_model([](const Json&, const ModelShape& model) {
+        if (model.experts && model.experts->count * model.layers > 8000)
+            return; // a tensor an expert: the largest take seconds
+        double elements = 0;
+        for (const Parameter& one : parameter_table(model, model.vocab, 0, model.layers, true, true))
+            elements += double(one.elements());
+        EXPECT_EQ(elements, model.parameters());
+    });
+}
+
+TEST_F(PublishedConfigs, SurviveBeingKeptAsAPreset)
+{
+    for_each_model([](const Json&, const ModelShape& model) {
+        const Json kept = config_from_model(model);
+        const auto again = model_from_config(kept, "again");
+        ASSERT_TRUE(again) << again.error().line();
+        EXPECT_EQ(config_from_model(*again), kept);
+        EXPECT_EQ(again->parameters(), model.parameters());
+        EXPECT_DOUBLE_EQ(model_flops_per_token(*again, 8192, true), model_flops_per_token(model, 8192, true));
+    });
+}
+
+TEST_F(PublishedConfigs, ComputeNoMoreThanTheirParametersAndScores)
+{
+    for_each_model([](const Json&, const ModelShape& model) {
+        const double products = 6 * model.active_matmul_parameters();
+        EXPECT_LE(model.active_matmul_parameters(), model.parameters() + double(model.vocab * model.hidden));
+        EXPECT_GE(model_flops_per_token(model, 4096, true), products);
+        // Longer sequences cost more where a layer sees all of them, and never less.
+        EXPECT_GE(model_flops_per_token(model, 1 << 20, true), model_flops_per_token(model, 1 << 18, true));
+    });
+}
+
+TEST_F(PublishedConfigs, NumbersThatAreNoneAreRead)
+{
+    const auto config = parse_config(R"({"a": [0.0, Infinity], "b": -Infinity, "c": NaN, "d": "\" Infinity \""})", "c");
+    ASSERT_TRUE(config) << config.error().line();
+    EXPECT_EQ(*config, Json::parse(R"({"a": [0.0, null], "b": null, "c": null, "d": "\" Infinity \""})"));
+    EXPECT_FALSE(parse_config(R"({"a": Infinitely})", "c"));
+}
+
+TEST_F(PublishedConfigs, WhatIsLeftOutHasItsCost)
+{
+    ImportReport report;
+    const Json config = {{"model_type", "gemma2"}, {"hidden_size", 64}, {"num_hidden_layers", 2},
+        {"num_attention_heads", 4}, {"intermediate_size", 64}, {"vocab_size", 64}, {"final_logit_softcapping", 30.0},
+        {"attn_logit_softcapping", nullptr}, {"eos_token_id", 1}, {"warp_drive", 9}};
+    ASSERT_TRUE(model_from_config(config, "config.json", &report));
+    EXPECT_EQ(report.family, "gemma2");
+    EXPECT_FALSE(report.trained);
+    ASSERT_EQ(report.ignored.size(), 2U);
+    EXPECT_EQ(report.ignored[0].key, "final_logit_softcapping");
+    EXPECT_TRUE(report.ignored[0].known);
+    EXPECT_EQ(report.ignored[1].key, "warp_drive");
+    EXPECT_FALSE(report.ignored[1].known);
+    EXPECT_EQ(report.without_effect, (std::vector<std::string>{"attn_logit_softcapping", "eos_token_id"}));
+    const std::vector<std::string> lines = lines_of(report);
+    ASSERT_EQ(lines.size(), 5U);
+    EXPECT_TRUE(lines[0].starts_with("used: model_type, hidden_size, "));
+}
+
+TEST_F(PublishedConfigs, SayWhatOfThemWasUsed)
+{
+    for (const Json& row : table()["models"]) {
+        SCOPED_TRACE(row["model"].get<std::string>());
+        ImportReport report;
+        ASSERT_TRUE(model_from_config(row["config"], "config.json", &report));
+        EXPECT_GE(report.used.size(), 8U);
+        for (const ImportReport::Ignored& one : report.ignored)
+            EXPECT_FALSE(one.cost.empty()) << one.key;
+    }
+}
+
+// The table of the guide. FOURFOLD_UPDATE_GUIDE=1 writes it anew.
+TEST_F(PublishedConfigs, StandInTheGuide)
+{
+    std::string made = "| model | family | parameters | import |\n| --- | --- | --- | --- |\n";
+    for (const Json& row : table()["models"]) {
+        if (row["kind"] != "published")
+            continue;
+        ImportReport report;
+        const auto model = model_from_config(row["config"], "config.json", &report);
+        const bool equal = model && std::int64_t(model->parameters()) == row["parameters"].get<std::int64_t>();
+        made += "| " + row["model"].get<std::string>() + " | `" + report.family + "` | "
+            + std::to_string(row["parameters"].get<std::int64_t>()) + " | "
+            + (!equal                ? "another number"
+                    : report.trained ? "equal, trained"
+                                     : "equal, predicted")
+            + " |\n";
+    }
+    const std::string file = std::string(FOURFOLD_SOURCE_DIR) + "/resources/guide/22-model.md";
+    auto guide = read_text_file(file);
+    ASSERT_TRUE(guide) << guide.error().line();
+    const std::string begin = "<!-- published models: begin -->\n", end = "<!-- published models: end -->";
+    const std::size_t from = guide->find(begin), to = guide->find(end);
+    ASSERT_TRUE(from != std::string::npos && to != std::string::npos);
+    const std::size_t first = from + begin.size();
+    if (std::getenv("FOURFOLD_UPDATE_GUIDE") != nullptr)
+        std::ofstream(file) << guide->replace(first, to - first, made);
+    else
+        EXPECT_EQ(guide->substr(first, to - first), made) << "FOURFOLD_UPDATE_GUIDE=1 test_model writes it anew";
+}
+
+} // namespace
+} // namespace fourfold

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is offloaded takes no memory of the device, as the planner counts it, and what goes to the host and comes back
+// is what the planner prices.
+#include "core/memory/replay.h"
+#include "core/plan/plan_schedule.h"
+#include "core/program/build.h"
+#include "runner/trainer/rehearsal/rehearse_rank.h"
+#include "tests/parity/compare.h"
+#include "tests/parity/tiny_plans.h"
+
+#include <gtest/gtest.h>
+
+namespace fourfold::trainer {
+namespace {
+
+using fourfold::testing::Case;
+using fourfold::testing::joined;
+
+ResolvedPlan plan_with(const Case& wanted, const std::vector<std::string>& more)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    return fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        joined(joined(wanted.model, wanted.mesh),
+            joined(
+                {"cluster=\"dgx-h100\"", "training.precision=\"bf16\"", "training.seq_len=1024",
+                    "model.max_position_embeddings=1024", "training.micro_batch=1", "training.global_batch=4",
+                    "model.hidden_size=1024", "model.intermediate_size=2816", "model.num_attention_heads=8",
+                    "model.num_key_value_heads=4", "model.vocab_size=512", "layout.pp=3", "model.num_hidden_layers=24"},
+                more)));
+}
+
+std::string offload(const char* what)
+{
+    return std::string("training.offload=\"") + what + '"';
+}
+
+// The stage that is looked at: neither embedding nor head are on it.
+constexpr int kStage = 1;
+
+// What the planner has of it: its peak, that of its activations, and the bytes that a step moves to the host and back.
+struct Planned {
+    double peak = 0, activations = 0, moved = 0;
+};
+
+Planned planned(const ResolvedPlan& plan)
+{
+    const auto schedule = plan_schedule(plan, plan.training.micro_batches);
+    EXPECT_TRUE(schedule) << schedule.error().line();
+    const StageProgram stage = build_program(plan, schedule->stage_of_chunk).at(kStage);
+    const MemoryPeak peak = replay_memory(stage, schedule->actions.at(kStage));
+    Planned sum{peak.total(), peak.bytes[std::size_t(MemoryKind::activations)], 0};
+    const auto add = [&](const std::vector<Operation>& operations, double times) {
+        for (const Operation& operation : operations)
+            if (const auto* host = std::get_if<HostCost>(&operation.work);
+                host != nullptr && host->constant == Constant::host_transfer_s_per_gb)
+                sum.moved += operation.repeat * times * host->times * 1e9;
+    };
+    for (const ChunkProgram& chunk : stage.chunks)
+        add(chunk.operations, plan.training.micro_batches);
+    add(stage.step_operations, 1);
+    return sum;
+}
+
+RankRehearsal rehearsed(const ResolvedPlan& plan)
+{
+    int rank = 0;
+    while (plan.layout.coordinates(rank).pp != kStage)
+        ++rank;
+    auto rehearsed = rehearse_rank(plan, rank);
+    EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+    EXPECT_EQ(rehearsed->misused, "");
+    return *std::move(rehearsed);
+}
+
+class Offloaded : public ::testing::TestWithParam<Case> { };
+
+TEST_P(Offloaded, ActivationsAreWhereThePlannerCountsThem)
+{
+    const std::string gpipe = "training.schedule=\"gpipe\"";
+    const ResolvedPlan here = plan_with(GetParam(), {gpipe}),
+                       away = plan_with(GetParam(), {gpipe, offload("activations")}),
+                       more = plan_with(GetParam(), {gpipe, offload("activations"), "training.global_batch=8"});
+    const RankRehearsal with = rehearsed(here), without = rehearsed(away);
+    const Planned plan_with_all = planned(here), plan_without = planned(away);
+    EXPECT_EQ(with.work.host_bytes, 0);
+    // Beside what the planner counts lie norms' factors and attention's log-sums.
+    constexpr double kBeside = 0.05;
+    const double saved = plan_with_all.peak - plan_without.peak;
+    // Another micro-batch in flight takes the input of its first layer and the output of its last.
+    const double further = more.training.micro_batches - away.training.micro_batches;
+    const double each = (planned(more).peak - plan_without.peak) / further;
+    EXPECT_NEAR(double(rehearsed(more).requested - without.requested) / further, each, kBeside * each);
+    const double input = each / 2; // of a layer
+    EXPECT_GT(saved, 0.2 * plan_with_all.activations);
+    EXPECT_NEAR(double(with.requested) - double(without.requested), saved, kBeside * saved + input);
+    // The planner does not know that the first layer's input stays.
+    const double stays = 2 * away.training.micro_batches * input;
+    EXPECT_LE(without.work.host_bytes, (1 + kBeside) * plan_without.moved);
+    EXPECT_GE(without.work.host_bytes, (1 - kBeside) * plan_without.moved - stays);
+}
+
+TEST_P(Offloaded, StatesAreWhereThePlannerCountsThem)
+{
+    const ResolvedPlan here = plan_with(GetParam(), {}), away = plan_with(GetParam(), {offload("optimizer")});
+    const RankRehearsal with = rehearsed(here), without = rehearsed(away);
+    const double saved = planned(here).peak - planned(away).peak;
+    constexpr double kBeside = 0.05;
+    EXPECT_GT(saved, 0);
+    EXPECT_NEAR(double(with.requested) - double(without.requested), saved, kBeside * saved);
+    EXPECT_NEAR(without.work.host_bytes, planned(away).moved, 0.01 * planned(away).moved);
+}
+
+const Case kOffloading[] = {
+    {"alone", {"gpus=3"}, {}},
+    {"tp2", {"gpus=6", "layout.tp=2"}, {}},
+    {"dp2_fsdp_recompute", {"gpus=6", "layout.dp=2", "training.sharding=\"parameters\"", "training.recompute=\"full\""},
+        {}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Plans, Offloaded, ::testing::ValuesIn(kOffloading), [](const auto& info) { return info.param.name; });
+
+} // namespace
+} // namespace fourfold::trainer
