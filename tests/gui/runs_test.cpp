@@ -333,7 +333,8 @@ private slots:
         QCOMPARE(target->slurm->account, std::string("project"));
         const Json& plan = w.document().plan().document;
         QCOMPARE(plan["gpus"].get<int>(), 8);
-        QVERIFY(plan["cluster"].get<std::string>().find("a100") != std::string::npos);
+        const Expected<Cluster> cluster = Presets().cluster(plan["cluster"].get<std::string>());
+        QVERIFY(cluster && cluster->gpu.id.starts_with("a100"));
     }
 
     void aSweepFillsItsTable()
