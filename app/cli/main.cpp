@@ -86,6 +86,7 @@ Expected<int> run(int argc, char** argv)
     add_timeline(cli);
     add_table(cli);
     add_compare(cli);
+    add_find(cli);
     add_probe(cli);
     add_rehearse(cli);
     add_run(cli);

@@ -7,6 +7,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/page_stack.h"
 #include "app/desktop/pages/plan/plan_workspace.h"
+#include "app/desktop/pages/runs/runs_page.h"
 #include "app/desktop/plan_files.h"
 #include "app/desktop/window_exports.h"
 #include "app/desktop/window_tool_bar.h"
@@ -57,6 +58,11 @@ WindowCommands::WindowCommands(MainWindow& window, const Presets& presets)
     addMenu(tr("&Run"),
         {{kRunCommand, tr("&Run this plan\u2026"), [&window] { window.showPage(QStringLiteral("runs")); },
              {Qt::Key_F5}},
+            {"run.find-a-cluster", tr("&Find a cluster\u2026"),
+                [&window] {
+                    window.showPage(QStringLiteral("runs"));
+                    window.runsPage().findCluster();
+                }},
             {"run.stop-the-run", tr("&Stop the run"), [&window] {
                  if (window.controller().isRunning() && askToStop(&window))
                      window.controller().stop();

@@ -99,6 +99,8 @@ void Shell::tick()
     desk_.tick();
     for (const Entry& entry : pages_)
         entry.page->tick();
+    for (std::size_t i = 0; i < desk_.overlays().size(); ++i)
+        desk_.overlays()[i]->tick();
     if (keep_at_ && std::chrono::steady_clock::now() >= *keep_at_)
         keep_session();
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/paths.h"
 #include "core/plan/presets.h"
+#include "core/plan/written_presets.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -126,7 +127,7 @@ Expected<std::filesystem::path> save_cluster(const ProbeReport& report, const st
     std::error_code error;
     if (std::filesystem::exists(file, error)) {
         const auto before = read_json_file(file);
-        if (!before || to_wire(object_field(*before, "source")).find(kMeasuredBy) == std::string::npos)
+        if (!before || !came_from_fourfold(*before) || before->contains("calibration"))
             return Problem{
                 ProblemCode::refused, "exists and does not come from a probe", "choose another id", file.string()};
     }

@@ -31,12 +31,12 @@ void append(std::vector<Finding>& to, std::vector<Finding> from)
 
 // Looks at every connected node itself, all at once.
 Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, Mailbox& mailbox, std::stop_token stop,
-    bool speed, std::vector<Finding>& findings, std::vector<ProbedNode>& probed, std::vector<Json>& speeds,
+    bool speed, std::vector<Finding>& findings, std::vector<ProbedNode>& probed, std::vector<Json>& answers,
     const Json& target = Json::object())
 {
     std::mutex mutex;
     probed.resize(nodes.size());
-    speeds.resize(nodes.size());
+    answers.resize(nodes.size());
     return on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
         const int ranks = node.ranks.empty() ? needs.ranks_per_node : static_cast<int>(node.ranks.size());
         FOURFOLD_TRY(const Json answer, node.agent->probe(ranks, needs.on_gpus, speed, target));
@@ -48,7 +48,7 @@ Expected<void> look_at_nodes(std::vector<Node>& nodes, const NodeNeeds& needs, M
                 interfaces_text(node.facts.interfaces), "change the target's interface, or set it up there"});
         append(findings, findings_from_agent(array_field(answer, "findings"), node.name));
         probed[static_cast<std::size_t>(node.index)] = {node.name, node.facts, clock};
-        speeds[static_cast<std::size_t>(node.index)] = object_field(answer, "speed");
+        answers[static_cast<std::size_t>(node.index)] = answer;
         return {};
     });
 }
@@ -58,6 +58,21 @@ std::string figure(double value, const char* format)
     char text[64];
     std::snprintf(text, sizeof text, format, value);
     return text;
+}
+
+bool has_slurm(const Json& answer)
+{
+    return !array_field(object_field(answer, "slurm"), "partitions").empty();
+}
+
+// Beside what is known already.
+Expected<void> add_speeds(std::vector<Node>& nodes, Mailbox& mailbox, std::stop_token stop, std::vector<Json>& answers)
+{
+    return on_all_nodes(nodes, mailbox, stop, [&](Node& node, std::stop_token) -> Expected<void> {
+        FOURFOLD_TRY(const Json answer, node.agent->probe(1, false, true));
+        answers[static_cast<std::size_t>(node.index)]["speed"] = object_field(answer, "speed");
+        return {};
+    });
 }
 
 // A node's link to itself stands for the links within it, where its ranks talk through TCP.
@@ -84,8 +99,8 @@ Expected<std::vector<Finding>> preflight(
 {
     std::vector<Finding> findings;
     std::vector<ProbedNode> probed;
-    std::vector<Json> speeds;
-    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, false, findings, probed, speeds));
+    std::vector<Json> answers;
+    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, false, findings, probed, answers));
     append(findings, compare_nodes(probed, needs));
     FOURFOLD_TRY(NetworkLook network, look_at_network(nodes, mailbox, stop, LookDepth::brief, timeout_s, 4));
     append(findings, std::move(network.findings));
@@ -93,7 +108,7 @@ Expected<std::vector<Finding>> preflight(
 }
 
 Expected<ProbeReport> probe_target(
-    const Target& target, RunObserver& observer, std::stop_token stop, bool speed, const std::filesystem::path& agent)
+    const Target& target, RunObserver& observer, std::stop_token stop, LookFor what, const std::filesystem::path& agent)
 {
     ProbeReport report;
     Mailbox mailbox;
@@ -119,14 +134,20 @@ Expected<ProbeReport> probe_target(
             = std::max({needs.ranks_per_node, node.host.ranks, static_cast<int>(node.facts.gpus.size())});
     }
     std::vector<ProbedNode> probed;
-    std::vector<Json> speeds;
+    std::vector<Json> answers;
     Json asked = Json::object();
     if (target.slurm) // its nodes are not known yet, the login host need not have a container's program
         asked["slurm"] = {{"partition", target.slurm->partition}, {"nodes", target.slurm->nodes},
             {"time", target.slurm->time}, {"gres", target.slurm->gres}};
     else if (target.container)
         asked = {{"container", target.container->image}, {"prelude", !target.prelude.empty()}};
-    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, speeds, asked));
+    asked["cluster"] = what == LookFor::cluster;
+    bool speed = what == LookFor::speeds;
+    FOURFOLD_CHECK(look_at_nodes(nodes, needs, mailbox, stop, speed, report.findings, probed, answers, asked));
+    if (what == LookFor::cluster && !needs.on_gpus && std::none_of(answers.begin(), answers.end(), has_slurm)) {
+        speed = true;
+        FOURFOLD_CHECK(add_speeds(nodes, mailbox, stop, answers));
+    }
     append(report.findings, compare_nodes(probed, needs));
     FOURFOLD_TRY(report.network,
         look_at_network(nodes, mailbox, stop, speed ? LookDepth::speed : LookDepth::whole, target.connect_timeout_s));
@@ -137,7 +158,8 @@ Expected<ProbeReport> probe_target(
     }
     report.findings = errors_first(std::move(report.findings));
     for (std::size_t i = 0; i < nodes.size(); ++i)
-        report.hosts.push_back({nodes[i].name, nodes[i].facts, speeds[i]});
+        report.hosts.push_back({nodes[i].name, nodes[i].facts, object_field(answers[i], "speed"),
+            object_field(answers[i], "links"), object_field(answers[i], "slurm")});
     return report;
 }
 
@@ -157,20 +179,25 @@ Json to_json(const ProbeReport& report)
         {"findings", std::move(findings)}};
 }
 
+std::string host_line(const ProbeReport::Host& host)
+{
+    const NodeFacts& facts = host.facts;
+    std::ostringstream out;
+    out << host.name << ": " << facts.os << ", glibc " << facts.glibc << ", " << facts.cores << " cores, "
+        << figure(facts.memory_gib, "%.1f GiB");
+    if (!facts.gpus.empty())
+        out << ", " << facts.gpus.size() << " x " << facts.gpus.front().name << ", driver " << facts.driver;
+    if (const double bandwidth = number_field(host.speed, "memory_bandwidth_gb_s"); bandwidth > 0)
+        out << figure(bandwidth, "; copies %.1f GB/s")
+            << figure(number_field(host.speed, "gemm_tflops_fp32"), ", multiplies %.3f TFLOP/s (fp32, all cores)");
+    return out.str();
+}
+
 std::string probe_text(const ProbeReport& report)
 {
     std::ostringstream out;
-    for (const auto& host : report.hosts) {
-        const NodeFacts& facts = host.facts;
-        out << host.name << ": " << facts.os << ", glibc " << facts.glibc << ", " << facts.cores << " cores, "
-            << figure(facts.memory_gib, "%.1f GiB");
-        if (!facts.gpus.empty())
-            out << ", " << facts.gpus.size() << " x " << facts.gpus.front().name << ", driver " << facts.driver;
-        if (const double bandwidth = number_field(host.speed, "memory_bandwidth_gb_s"); bandwidth > 0)
-            out << figure(bandwidth, "; copies %.1f GB/s")
-                << figure(number_field(host.speed, "gemm_tflops_fp32"), ", multiplies %.3f TFLOP/s (fp32, all cores)");
-        out << "\n";
-    }
+    for (const auto& host : report.hosts)
+        out << host_line(host) << "\n";
     for (const Link& link : report.network.links) {
         const auto& from = report.hosts[static_cast<std::size_t>(link.from)].name;
         out << "  " << from << " -> "

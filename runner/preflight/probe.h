@@ -20,6 +20,7 @@ struct ProbeReport {
         std::string name;
         NodeFacts facts;
         Json speed; // null, or the object of runner/agent/node/node_speed.h
+        Json links, slurm; // of LookFor::cluster: those of runner/agent/node/links.h and slurm/slurm_checks.h
     };
     std::vector<Host> hosts;
     NetworkLook network;
@@ -29,10 +30,17 @@ struct ProbeReport {
 
 Json to_json(const ProbeReport& report);
 std::string probe_text(const ProbeReport& report);
+std::string host_line(const ProbeReport::Host& host); // "node1: Debian 12, glibc 2.36, 64 cores, ..."
 
+enum class LookFor {
+    trouble, // what stands in the way of a run
+    speeds, // and how fast cores, memory and network are
+    cluster, // what the nodes are and what joins them; Slurm's partitions; speeds only where there is neither GPU nor
+             // Slurm
+};
 // Connects to every host and looks at it and at the network between them. A host that cannot be reached is a finding
 // (DNS, route, port, host key, authentication, shell, folder told apart), not a failure of the probe.
-Expected<ProbeReport> probe_target(const Target& target, RunObserver& observer, std::stop_token stop, bool speed,
+Expected<ProbeReport> probe_target(const Target& target, RunObserver& observer, std::stop_token stop, LookFor what,
     const std::filesystem::path& agent = {});
 
 // What that would do, without doing it.

@@ -19,7 +19,7 @@
 //   submit {specs, script}        submitted: {job, folder}          (Slurm)
 //   find {run}                    found: {runs: [{run, state}], specs: [...] when it is one}
 //   attempts {run}                attempts: {last, state, reason}   (Slurm)
-//   probe {ranks, on_gpus, speed, slurm, container, prelude}  probe: {findings, speed}
+//   probe {ranks, on_gpus, speed, slurm, container, prelude, cluster}  probe: {findings, speed; links, slurm}
 //   clear {older_than_s, dry_run, end_processes}  cleared: counts, strays
 //   clock                         clock: {time_s}
 //   listen {address, token}       listening: {port, interface}

@@ -28,6 +28,13 @@ Expected<Target> ad_hoc(const std::string& text)
 
 } // namespace
 
+Expected<Target> target_of_host(const std::string& text)
+{
+    const bool plain = text.find_first_of("@,:.[/") == std::string::npos;
+    const Presets presets;
+    return plain && text != "local" && !presets.file("targets", text) ? ad_hoc(text) : load_target(text);
+}
+
 Expected<Target> load_target(const std::string& name_or_file)
 {
     const bool is_file = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".json");

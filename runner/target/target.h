@@ -73,6 +73,8 @@ struct Target : RunLimits {
 // "local", a preset id, a file (contains '/' or ends in .json), or "user@host1,host2:2222,node[01-16]" for an ad-hoc
 // host list; a host without a user takes the one before it.
 Expected<Target> load_target(const std::string& name_or_file);
+// The same where a word that is no preset is a host: a name or an alias of ~/.ssh/config.
+Expected<Target> target_of_host(const std::string& text);
 Expected<Target> target_from_json(const Json& json, const std::string& where);
 Json to_json(const Target& target);
 

@@ -36,7 +36,7 @@ protected:
     // The findings of that name about the first node, as a probe with packets of every size makes them.
     std::vector<Finding> found(const std::string& check)
     {
-        const auto report = probe_target(both(), observer, {}, false, agent_program());
+        const auto report = probe_target(both(), observer, {}, LookFor::trouble, agent_program());
         EXPECT_TRUE(report) << report.error().line();
         std::vector<Finding> out;
         for (const Finding& finding : report ? report->findings : std::vector<Finding>{}) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whole runs in the queue of a real Slurm of four nodes: ends, failures, and what Slurm does to jobs.
 #include "core/history/store.h"
-#include "runner/preflight/probe.h"
+#include "core/plan/presets.h"
+#include "runner/preflight/cluster_match.h"
 #include "runner/protocol/message.h"
 #include "runner/runs/stop.h"
 #include "tests/cluster/slurm.h"
@@ -87,6 +88,26 @@ TEST_F(Slurm, FourNodesThenNothingIsSentAgain)
     observer = {};
     EXPECT_EQ(run(asked({{"FAKE_STEPS", "2"}})).state, RunState::ok);
     EXPECT_TRUE(said("sent 0 bytes"));
+}
+
+// Its own names are all that is needed: what is found is saved and run on.
+TEST_F(Slurm, IsFoundBehindItsLoginAndRunOn)
+{
+    const auto found = find_cluster({"local", {}, (home.path() / "shared").string(), {}}, observer, {});
+    ASSERT_TRUE(found) << found.error().line();
+    ASSERT_FALSE(found->partitions.empty());
+    ClusterChoice choice = first_choice(*found, 4);
+    choice.id = "here";
+    choice.nodes = 4;
+    choice.queue.partition = "low";
+    const auto saved = save_found(*found, choice, Presets());
+    ASSERT_TRUE(saved) << saved.error().line();
+    EXPECT_TRUE(saved->cluster.empty()) << "its cores were not measured";
+    RunRequest request = asked({{"FAKE_STEPS", "5"}});
+    request.target = *load_target("here");
+    EXPECT_EQ(request.target.slurm->nodes, 4);
+    EXPECT_EQ(run(request).state, RunState::ok);
+    EXPECT_EQ(processes_of(observer.id), 0);
 }
 
 TEST_F(Slurm, ARankOfAnotherNodeFails)
@@ -261,7 +282,7 @@ TEST_F(Slurm, AProbeAsksForThePartition)
     const auto lines = [&](const std::function<void(SlurmSettings&)>& change) {
         RunRequest changed = asked({});
         change(*changed.target.slurm);
-        const auto report = probe_target(changed.target, observer, {}, false);
+        const auto report = probe_target(changed.target, observer, {}, LookFor::trouble);
         EXPECT_TRUE(report) << report.error().line();
         return report ? probe_text(*report) : std::string();
     };

@@ -4,6 +4,7 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/runs/cluster_dialog.h"
+#include "app/desktop/pages/runs/find_dialog.h"
 #include "app/desktop/pages/runs/node_report.h"
 #include "app/desktop/pages/runs/run_details.h"
 #include "app/desktop/pages/runs/run_form.h"
@@ -16,6 +17,8 @@
 #include "app/models/plan/preset_model.h"
 #include "app/models/shared/text.h"
 #include "app/view/history/history_access.h"
+#include "tests/fake_slurm.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/runs_fixture.h"
 
@@ -273,6 +276,65 @@ private slots:
         QCOMPARE(w.document().lastResolved()->cluster.id, std::string("our-node"));
         QCOMPARE(
             w.child<QComboBox>("cluster")->currentData(PresetModel::IdRole).toString(), QStringLiteral("our-node"));
+    }
+
+    // From a name to the plan's hardware: a click, a word, Enter and Enter.
+    void aClusterIsFoundAndBecomesThePlansHardware()
+    {
+        Fixture w(test::tinyPlan(5, 5));
+        const QTemporaryDir tools;
+        const QByteArray before = qgetenv("PATH");
+        qputenv("PATH",
+            QByteArray::fromStdString(fakes::put_fake_slurm(tools.path().toStdString()).string()) + ':' + before);
+        QStringList said;
+        QString unreadable, partition;
+        bool found = false;
+        const test::WhenDialog<FindDialog> dialog([&](FindDialog& find) {
+            const auto line = [&](const char* name) { return find.findChild<QLineEdit*>(QString::fromLatin1(name)); };
+            const auto* words = find.findChild<QLabel*>(QStringLiteral("findSaid"));
+            auto* take = find.findChild<QPushButton*>(QStringLiteral("findTake"));
+            QVERIFY(!take->isEnabled());
+            QTest::keyClicks(line("findName"), QStringLiteral("-x"));
+            QTest::keyClick(&find, Qt::Key_Return);
+            said << words->text();
+            line("findName")->selectAll();
+            QTest::keyClicks(line("findName"), QStringLiteral("local"));
+            QTest::keyClick(&find, Qt::Key_Return);
+            found = QTest::qWaitFor([&] { return take->isEnabled(); }, kPatience);
+            said << words->text();
+            partition = find.findChild<QComboBox*>(QStringLiteral("findPartition"))->currentData().toString();
+            line("findOptions")->setText(QStringLiteral("--wrap=x"));
+            said << words->text();
+            QVERIFY(!take->isEnabled());
+            line("findOptions")->clear();
+            line("findAccount")->setText(QStringLiteral("project"));
+            line("findId")->setText(QStringLiteral("our-slurm"));
+            QTest::qWait(50); // laid out anew
+            unreadable = (test::unreadableTexts(find) + test::shortenedWithoutTip(find)).join(QLatin1Char('\n'));
+            if (const QString file = qEnvironmentVariable("FOURFOLD_PICTURE"); !file.isEmpty())
+                find.grab().save(file);
+            QTest::keyClick(&find, Qt::Key_Return);
+        });
+        QTest::mouseClick(w.button("findCluster"), Qt::LeftButton);
+        qputenv("PATH", before);
+        QVERIFY(dialog.came());
+        QVERIFY(found);
+        QCOMPARE(said.size(), 3);
+        QVERIFY2(said[0].contains(QStringLiteral("is not a host name")), qPrintable(said[0]));
+        QVERIFY2(said[1].contains(QStringLiteral("nearest cluster")) || said[1].contains(QStringLiteral("a100")),
+            qPrintable(said[1]));
+        QVERIFY2(said[2].contains(QStringLiteral("--wrap=x")), qPrintable(said[2]));
+        QCOMPARE(partition, QStringLiteral("gpu"));
+        QCOMPARE(unreadable, QString());
+        QCOMPARE(w.runs().form().target(), QStringLiteral("our-slurm"));
+        const Expected<Target> target = load_target("our-slurm");
+        QVERIFY(target.has_value());
+        QCOMPARE(target->slurm->partition, std::string("gpu"));
+        QCOMPARE(target->slurm->account, std::string("project"));
+        const Json& plan = w.document().plan().document;
+        QCOMPARE(plan["gpus"].get<int>(), 8);
+        const Expected<Cluster> cluster = Presets().cluster(plan["cluster"].get<std::string>());
+        QVERIFY(cluster && cluster->gpu.id.starts_with("a100"));
     }
 
     void aSweepFillsItsTable()

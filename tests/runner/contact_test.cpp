@@ -62,7 +62,7 @@ protected:
     // The one finding of the probe that keeps a run from working.
     Finding obstacle(const Target& target)
     {
-        const auto report = probe_target(target, observer, {}, false, agent_program());
+        const auto report = probe_target(target, observer, {}, LookFor::trouble, agent_program());
         EXPECT_TRUE(report) << report.error().line();
         if (!report)
             return {};
@@ -136,7 +136,7 @@ TEST_F(HostContact, AKeyThatCannotBeStored)
 TEST_F(HostContact, AChangedKey)
 {
     const Target target = ssh_target(home, {&host});
-    ASSERT_TRUE(probe_target(target, observer, {}, false, agent_program())->good());
+    ASSERT_TRUE(probe_target(target, observer, {}, LookFor::trouble, agent_program())->good());
     const std::string before = host.fingerprint();
     host.stop();
     host.make_host_key();
@@ -200,7 +200,8 @@ protected:
     // What a probe says about the shells of the noisy and of the silent host; a run works.
     std::vector<Finding> shells()
     {
-        const auto report = probe_target(ssh_target(home, {noisy.get(), &host}), observer, {}, false, agent_program());
+        const auto report
+            = probe_target(ssh_target(home, {noisy.get(), &host}), observer, {}, LookFor::trouble, agent_program());
         EXPECT_TRUE(report) << report.error().line();
         std::vector<Finding> out;
         if (!report)

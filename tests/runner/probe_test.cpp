@@ -121,7 +121,7 @@ protected:
 
 TEST_F(Probe, LooksAtHostsAndTheNetworkBetweenThem)
 {
-    const auto report = probe_target(both(), observer, {}, true, agent_program());
+    const auto report = probe_target(both(), observer, {}, LookFor::speeds, agent_program());
     ASSERT_TRUE(report) << report.error().line();
     EXPECT_TRUE(report->good()) << probe_text(*report);
     ASSERT_EQ(report->hosts.size(), 2u);
@@ -160,7 +160,7 @@ TEST_F(Probe, LooksAtHostsAndTheNetworkBetweenThem)
 TEST_F(Probe, AHostThatDoesNotAnswerIsAFinding)
 {
     second.stop();
-    const auto report = probe_target(both(), observer, {}, false, agent_program());
+    const auto report = probe_target(both(), observer, {}, LookFor::trouble, agent_program());
     ASSERT_TRUE(report) << report.error().line();
     EXPECT_FALSE(report->good());
     ASSERT_TRUE(about(report->findings, "port")) << probe_text(*report);

@@ -3,6 +3,7 @@
 // trains nothing, the terminal that is closed meanwhile.
 #include "core/history/annotations.h"
 #include "core/history/store.h"
+#include "tests/fake_slurm.h"
 #include "tests/history/history_test_support.h"
 #include "tests/tui/tui_fixture.h"
 
@@ -144,6 +145,30 @@ TEST_F(TuiRuns, AHistoryThatAnotherProgramHasLockedIsSaid)
     ::close(file);
     program.type("5");
     EXPECT_TRUE(program.shows("3 of 3 runs")) << program.grid().text();
+}
+
+TEST_F(TuiRuns, FindsAClusterAndPlansOnIt)
+{
+    TerminalProgram::Options with = options(40, 120);
+    with.environment["PATH"] = fakes::put_fake_slurm(folder_ / "tools").string() + ":/usr/bin:/bin";
+    TerminalProgram program(faked({"tui", plan().string()}), with);
+    ASSERT_TRUE(program.shows("GiB"));
+    program.type("4F");
+    ASSERT_TRUE(program.shows("Find a cluster")) << program.grid().text();
+    program.type("-x\r\r\r\r");
+    ASSERT_TRUE(program.shows("is not a host name")) << program.grid().text();
+    program.type("\x15"
+                 "local\r\r\r\r");
+    ASSERT_TRUE(program.shows("Partition gpu: 3 of 4 nodes up")) << program.grid().text();
+    ASSERT_TRUE(program.shows("Save it and plan on it"));
+    program.type("\t\t\t\t\t\x15our-slurm\r\r\x15"
+                 "2\t\t\t\t\t\t\r");
+    ASSERT_TRUE(program.shows("Saved as our-slurm")) << program.grid().text();
+    ASSERT_TRUE(program.shows("on our-slurm  n for")) << program.grid().text();
+    const Expected<Json> target = read_json_file(folder_ / "config/fourfold/presets/targets/our-slurm.json");
+    ASSERT_TRUE(target);
+    EXPECT_EQ((*target)["slurm"]["partition"], "gpu");
+    EXPECT_EQ((*target)["slurm"]["gres"], "gpu:a100:8");
 }
 
 TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)

@@ -2,10 +2,9 @@
 // `fourfold probe`: what a target's nodes have and what stands in the way.
 #include "app/cli/runs/run_place.h"
 #include "app/cli/runs/stop_signals.h"
-#include "core/calibration/user/measured_machine.h"
+#include "app/view/cluster/measure_machine.h"
 #include "runner/preflight/cluster_figures.h"
 #include "runner/preflight/measure.h"
-#include "runner/protocol/message.h"
 
 #include <iostream>
 #include <memory>
@@ -19,8 +18,6 @@ struct ProbeOptions {
     bool json = false, quick = false, accept_new_hosts = false, dry_run = false, measure = false;
 };
 
-constexpr const char* kThisComputer = "this-computer"; // cluster and plan
-
 // The plan whose shapes are measured, and on how many ranks: beyond this computer on the plan's own.
 Expected<ResolvedPlan> job_of(const ProbeOptions& options, const Target& target)
 {
@@ -28,7 +25,7 @@ Expected<ResolvedPlan> job_of(const ProbeOptions& options, const Target& target)
     const Presets presets;
     std::filesystem::path file = options.plan;
     if (file.empty()) {
-        FOURFOLD_TRY(file, presets.file("plans", kThisComputer));
+        FOURFOLD_TRY(file, presets.file("plans", view::kThisComputer));
     }
     FOURFOLD_TRY(const Plan plan, read_plan(file));
     const Json& gpus = plan.document["gpus"];
@@ -39,24 +36,22 @@ Expected<ResolvedPlan> job_of(const ProbeOptions& options, const Target& target)
 // Under which id a later prediction for the target finds it.
 std::string cluster_of(const ProbeOptions& options, const Target& target)
 {
-    return !options.save.empty() ? options.save : target.kind == TargetKind::local ? kThisComputer : target.id;
+    return !options.save.empty() ? options.save : target.kind == TargetKind::local ? view::kThisComputer : target.id;
 }
 
 Expected<int> measure(
     const ProbeOptions& options, const Target& target, const ProbeReport& report, RunProgress& progress)
 {
     const std::string id = cluster_of(options, target);
-    FOURFOLD_TRY(const ResolvedPlan job, job_of(options, target));
-    MachineMeasurement measurement;
-    measurement.date = utc_now().substr(0, std::string_view("2026-01-31").size());
-    {
+    FOURFOLD_TRY(ResolvedPlan job, job_of(options, target));
+    const auto measured = [&] {
         const StopSignals signals("stopping the measurement");
-        FOURFOLD_TRY(measurement.figures, measure_target(job, target, progress, signals.token()));
-    }
-    const Presets presets;
-    FOURFOLD_TRY(const Stack stack, presets.stack("fourfold"));
-    FOURFOLD_TRY(const MeasuredMachine machine, measured_machine(measurement, job.cluster, stack));
-    FOURFOLD_TRY(const auto file, save_machine(machine, id));
+        return view::measure_machine({std::move(job), target, id}, progress, signals.token());
+    }();
+    if (!measured)
+        return measured.error();
+    const MeasuredMachine& machine = measured->machine;
+    const std::filesystem::path& file = measured->file;
     if (options.json) {
         Json out = to_json(report);
         out["measured"] = to_json(machine);
@@ -66,7 +61,8 @@ Expected<int> measure(
         std::cout << probe_text(report) << to_text(machine);
     }
     std::cerr << "saved cluster " << id << " in " << file.string()
-              << (id == kThisComputer ? "; plans on this computer are predicted with it until it is removed\n" : "\n");
+              << (id == view::kThisComputer ? "; plans on this computer are predicted with it until it is removed\n"
+                                            : "\n");
     return kDone;
 }
 
@@ -89,7 +85,7 @@ Expected<int> probe(const ProbeOptions& options)
     RunProgress progress(false, options.accept_new_hosts);
     const auto report = [&] {
         const StopSignals signals("stopping the probe");
-        return probe_target(target, progress, signals.token(), !options.quick);
+        return probe_target(target, progress, signals.token(), options.quick ? LookFor::trouble : LookFor::speeds);
     }();
     if (!report)
         return fail(report.error());

@@ -23,6 +23,8 @@ public:
     virtual void answer(const std::string& line) = 0;
     [[nodiscard]] virtual bool hides_answer() const { return false; } // a secret is not to be seen
     [[nodiscard]] virtual bool only_tells() const { return false; } // it is over once it was read
+    // Takes what came from threads; may open another over it.
+    virtual void tick() { }
     // Takes every key. What has to be done when it is over is done by done().
     virtual void key(const Key& key) = 0;
     [[nodiscard]] bool is_over() const { return over_; }

@@ -113,6 +113,8 @@ void LiveRun::take(const RunMessage& message)
         void operator()(const HostKeyQuestion&) const { }
         void operator()(const SecretQuestion&) const { }
         void operator()(const NodesChecked&) const { }
+        void operator()(const ClusterFound&) const { }
+        void operator()(const MachineMeasured&) const { }
         void operator()(const SweepMoved&) const { }
         void operator()(const SweepEnded&) const { }
     };

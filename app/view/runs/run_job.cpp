@@ -169,7 +169,22 @@ void RunJob::follow(const std::string& run_id, const std::filesystem::path& hist
 void RunJob::check(Target target, bool speeds)
 {
     begin(Work::check, [target = std::move(target), speeds](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
-        return NodesChecked{probe_target(target, mailbox, std::move(stop), speeds)};
+        return NodesChecked{
+            probe_target(target, mailbox, std::move(stop), speeds ? LookFor::speeds : LookFor::trouble)};
+    });
+}
+
+void RunJob::find(FindQuestions questions)
+{
+    begin(Work::find, [questions = std::move(questions)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+        return ClusterFound{find_cluster(questions, mailbox, std::move(stop))};
+    });
+}
+
+void RunJob::measure(MeasuringJob job)
+{
+    begin(Work::measure, [job = std::move(job)](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
+        return MachineMeasured{measure_machine(job, mailbox, std::move(stop))};
     });
 }
 
@@ -229,6 +244,7 @@ std::vector<RunMessage> RunJob::take(std::size_t most)
     std::vector<RunMessage> messages = mailbox_->take(most);
     const auto is_last = [](const RunMessage& message) {
         return std::holds_alternative<RunEnded>(message) || std::holds_alternative<NodesChecked>(message)
+            || std::holds_alternative<ClusterFound>(message) || std::holds_alternative<MachineMeasured>(message)
             || std::holds_alternative<SweepEnded>(message);
     };
     if (!messages.empty() && is_last(messages.back())) {

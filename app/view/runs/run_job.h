@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One run, look at the nodes or measured sweep at a time on its own thread: the work there, what it says taken by the
-// owner, in order.
+// One run, look at nodes, measurement or measured sweep at a time on its own thread: the work there, what it says taken
+// by the owner, in order.
 #pragma once
 
-#include "runner/preflight/probe.h"
+#include "app/view/cluster/measure_machine.h"
+#include "runner/preflight/found_cluster.h"
 #include "runner/runs/run.h"
 #include "runner/sweep/measured_sweep.h"
 
@@ -39,6 +40,14 @@ struct RunLink {
 struct RunEnded {
     Expected<RunResult> outcome;
 };
+// The last message of a look behind a name.
+struct ClusterFound {
+    Expected<FoundCluster> outcome;
+};
+// The last message of a measurement.
+struct MachineMeasured {
+    Expected<SavedMachine> outcome;
+};
 // The last message of a look at the nodes.
 struct NodesChecked {
     Expected<ProbeReport> report;
@@ -53,7 +62,7 @@ struct SweepEnded {
     Expected<SweepTable> outcome;
 };
 using RunMessage = std::variant<Json, RunCreated, RunStateChange, RunStaging, RunLink, HostKeyQuestion, SecretQuestion,
-    RunEnded, NodesChecked, SweepMoved, SweepEnded>;
+    RunEnded, NodesChecked, ClusterFound, MachineMeasured, SweepMoved, SweepEnded>;
 
 class RunJob {
 public:
@@ -65,10 +74,10 @@ public:
 
     [[nodiscard]] bool is_running() const { return thread_.joinable(); }
     [[nodiscard]] bool is_stopping() const { return stopping_; }
-    enum class Work { run, follow, check, sweep };
+    enum class Work { run, follow, check, find, measure, sweep };
     [[nodiscard]] Work work() const { return work_; } // of the last start
     [[nodiscard]] bool is_following() const { return work_ == Work::follow; }
-    // Precondition of the four: !is_running().
+    // Precondition of the six: !is_running().
     void start(RunRequest request);
     // Catches up with a run of a history (empty: the user's) and follows it; its events come from the first one on.
     // With `all_events` also those that the target's events_gib left on the nodes.
@@ -76,6 +85,9 @@ public:
     // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
     // cores, memory and links.
     void check(Target target, bool speeds = false);
+    // Looks what stands behind a name; and measures ranks.
+    void find(FindQuestions questions);
+    void measure(MeasuringJob job);
     // Runs every cell that is not measured yet, as runs of their own.
     void sweep(SweepRequest request);
     // Ends what is under way: a run on all of its nodes, whoever started it.

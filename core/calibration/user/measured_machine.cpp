@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/cost/context.h"
 #include "core/history/run_event.h"
+#include "core/plan/written_presets.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -285,7 +286,7 @@ Expected<std::filesystem::path> machine_file(const std::string& id)
     std::error_code error;
     if (std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
         const auto before = read_json_file(file);
-        if (!before || before->dump().find(kMeasuredBy) == std::string::npos)
+        if (!before || !came_from_fourfold(*before))
             return Problem{ProblemCode::refused, "exists and does not come from a measurement",
                 "move it away, or choose another id with --save-cluster", file.string()};
     }

@@ -34,8 +34,8 @@ Expected<MeasuredMachine> measured_machine(
 // Where save_machine() writes; makes the folder. Fails as it would: for a command to ask before it measures for a
 // minute.
 Expected<std::filesystem::path> machine_file(const std::string& id);
-// Writes it to the user's presets as cluster `id`, in place of what ships under that id. A file there that no
-// measurement wrote stays (`refused`).
+// Writes it to the user's presets as cluster `id`, in place of what ships under that id. A file there that
+// somebody wrote stays (`refused`).
 Expected<std::filesystem::path> save_machine(const MeasuredMachine& machine, const std::string& id);
 
 // "measured 9 products ...": what was found, a line each.

@@ -4,6 +4,7 @@
 #include "runner/agent/checks/container_checks.h"
 #include "runner/agent/checks/node_checks.h"
 #include "runner/agent/files/garbage.h"
+#include "runner/agent/node/links.h"
 #include "runner/agent/node/network_probe.h"
 #include "runner/agent/node/node_speed.h"
 #include "runner/agent/slurm/slurm_checks.h"
@@ -30,6 +31,10 @@ Expected<void> NodeRequests::probe(const Json& request) const
     if (const std::string image = text_field(request, "container"); !image.empty()) {
         for (Json& finding : container_findings(image, flag_field(request, "prelude"), own_environment()))
             reply["findings"].push_back(std::move(finding));
+    }
+    if (flag_field(request, "cluster")) {
+        reply["links"] = node_links();
+        reply["slurm"] = slurm_partitions();
     }
     if (flag_field(request, "speed"))
         reply["speed"] = measure_speed();

@@ -18,6 +18,7 @@ namespace fourfold {
 namespace {
 
 constexpr const char* kCheck = "Slurm";
+constexpr double kMibOfGib = 1024;
 
 std::string counted(int nodes)
 {
@@ -37,6 +38,13 @@ std::string gres_kind(const std::string& gres)
     return gres.substr(0, gres.find_first_of(":(="));
 }
 
+const std::vector<std::string> kAskPartitions{"sinfo", "-h", "-o", "%P|%a|%T|%D|%l|%G|%c|%m|%f"};
+
+std::string said_by_sinfo(const SlurmAnswer& answer)
+{
+    return answer.text.empty() ? "sinfo said nothing within 15 s" : printable(answer.text, 300);
+}
+
 bool offers(const SlurmPartition& part, const std::string& gres)
 {
     std::istringstream list(part.gres);
@@ -54,7 +62,7 @@ std::vector<SlurmPartition> parse_sinfo(const std::string& text)
     std::vector<SlurmPartition> out;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-        std::array<std::string, 6> fields;
+        std::array<std::string, 9> fields;
         std::istringstream parts(line);
         std::size_t count = 0;
         while (count < fields.size() && std::getline(parts, fields[count], '|'))
@@ -69,6 +77,9 @@ std::vector<SlurmPartition> parse_sinfo(const std::string& text)
         part.nodes = std::atoi(fields[3].c_str());
         part.limit = fields[4];
         part.gres = fields[5];
+        part.cores = std::atoi(fields[6].c_str()); // "64+": nodes differ
+        part.memory_gib = std::strtod(fields[7].c_str(), nullptr) / kMibOfGib;
+        part.features = fields[8] == "(null)" ? "" : fields[8];
         out.push_back(std::move(part));
     }
     return out;
@@ -141,6 +152,36 @@ Json partition_findings(const std::vector<SlurmPartition>& all, const Json& want
     return out;
 }
 
+Json partitions_json(const std::vector<SlurmPartition>& all)
+{
+    Json out = Json::array();
+    for (const SlurmPartition& part : all) {
+        auto at = std::find_if(out.begin(), out.end(),
+            [&](const Json& one) { return one["name"] == part.name && one["gres"] == part.gres; });
+        if (at == out.end()) {
+            out.push_back({{"name", part.name}, {"default", part.is_default}, {"up", part.up}, {"limit", part.limit},
+                {"gres", part.gres}, {"features", part.features}, {"nodes", 0}, {"usable", 0}, {"idle", 0},
+                {"cores", part.cores}, {"memory_gib", part.memory_gib}});
+            at = std::prev(out.end());
+        }
+        const auto count = [&](const char* key, int nodes) { (*at)[key] = (*at)[key].get<int>() + nodes; };
+        count("nodes", part.nodes);
+        count("usable", can_run(part) ? part.nodes : 0);
+        count("idle", part.state == "idle" ? part.nodes : 0);
+    }
+    return out;
+}
+
+Json slurm_partitions()
+{
+    if (!has_slurm_program("sbatch") || !has_slurm_program("sinfo"))
+        return Json::object();
+    const SlurmAnswer answer = ask_slurm(kAskPartitions);
+    if (answer.status != 0)
+        return {{"silent", said_by_sinfo(answer)}};
+    return {{"partitions", partitions_json(parse_sinfo(answer.text))}};
+}
+
 Json slurm_checks(const Json& wanted)
 {
     Json out = Json::array();
@@ -149,10 +190,9 @@ Json slurm_checks(const Json& wanted)
             "set slurm.login to a login host of the cluster"));
         return out;
     }
-    const SlurmAnswer answer = ask_slurm({"sinfo", "-h", "-o", "%P|%a|%T|%D|%l|%G"});
+    const SlurmAnswer answer = ask_slurm(kAskPartitions);
     if (answer.status != 0) {
-        out.push_back(finding(kCheck, "error", "Slurm does not answer",
-            answer.text.empty() ? "sinfo said nothing within 15 s" : printable(answer.text, 300),
+        out.push_back(finding(kCheck, "error", "Slurm does not answer", said_by_sinfo(answer),
             "ask who runs the cluster whether slurmctld is up"));
         return out;
     }

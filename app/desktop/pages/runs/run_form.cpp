@@ -49,6 +49,8 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
           tr("Restart"), "plain", "restart", tr("End the last run if it still goes, and start the same again")))
     , m_rehearse(makeButton(tr("Rehearse"), "plain", "rehearse",
           tr("Let the trainer play every rank on this computer first: does it fit, does no rank wait for ever")))
+    , m_find(makeButton(tr("Find a cluster\u2026"), "plain", "findCluster",
+          tr("From the name of a host or a login to its nodes, GPUs, links and partitions, saved as a target")))
 {
     fixWidth(this, kFormWidth);
     usePanelStyle(this);
@@ -80,6 +82,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     connect(m_check, &QPushButton::clicked, this, &RunForm::check);
     connect(m_sweep, &QPushButton::clicked, this, [this] { emit sweepRequested(m_setup); });
     connect(m_restart, &QPushButton::clicked, this, &RunForm::restartRequested);
+    connect(m_find, &QPushButton::clicked, this, &RunForm::findRequested);
     connect(m_rehearse, &QPushButton::clicked, this, [this] {
         if (m_document->isValid())
             emit rehearsalRequested(*m_document->resolved());
@@ -141,7 +144,8 @@ QWidget* RunForm::makeFields()
     more->addWidget(m_restart, 0, 1);
     more->addWidget(m_preview, 1, 0);
     more->addWidget(m_sweep, 1, 1);
-    more->addWidget(m_detach, 2, 0, 1, 2);
+    more->addWidget(m_find, 2, 0, 1, 2);
+    more->addWidget(m_detach, 3, 0, 1, 2);
     grid->addLayout(more, row++, 0, 1, 2);
     grid->addWidget(m_message, row++, 0, 1, 2);
     return holderOf(grid);
@@ -236,6 +240,13 @@ void RunForm::setTarget(const QString& target)
     if (index < 0)
         m_hosts->setText(target);
     m_target->setCurrentIndex(index >= 0 ? index : m_target->findData(kHosts));
+}
+
+void RunForm::addTarget(const QString& id)
+{
+    if (m_target->findData(id) < 0)
+        m_target->insertItem(m_target->findData(kHosts), id, id);
+    setTarget(id);
 }
 
 void RunForm::setCanRestart(bool can)

@@ -34,6 +34,8 @@ public:
     [[nodiscard]] QString target() const; // as in load_target()
     void start();
     void setTarget(const QString& target); // as target() gives it
+    void addTarget(const QString& id); // a preset that was saved since; chosen
+    [[nodiscard]] PlanDocument& document() { return *m_document; }
     void setCanRestart(bool can); // there was a run
 
     // The plan that the form is about; null where it does not resolve.
@@ -41,6 +43,7 @@ public:
 
 signals:
     void checkRequested(const fourfold::Target& target, const QString& name);
+    void findRequested(); // of a cluster
     void sweepRequested(const fourfold::view::RunSetup& setup);
     void restartRequested();
     void rehearsalRequested(const fourfold::ResolvedPlan& plan);
@@ -65,7 +68,7 @@ private:
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
-    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse;
+    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find;
     bool m_stepsEdited = false, m_canRestart = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/pages/runs/cluster_dialog.h"
+#include "app/desktop/pages/runs/find_dialog.h"
 #include "app/desktop/pages/runs/node_report.h"
 #include "app/desktop/pages/runs/rehearsal_dialog.h"
 #include "app/desktop/pages/runs/run_details.h"
@@ -48,6 +49,7 @@ RunsPage::RunsPage(const PageContext& context)
     connect(m_form, &RunForm::restartRequested, this, &RunsPage::restart);
     connect(m_form, &RunForm::rehearsalRequested, this, &RunsPage::rehearse);
     connect(m_form, &RunForm::checkRequested, this, &RunsPage::check);
+    connect(m_form, &RunForm::findRequested, this, &RunsPage::findCluster);
     connect(m_form, &RunForm::sweepRequested, this, &RunsPage::sweep);
     connect(&m_controller, &RunController::hostKeyAsked, this, &RunsPage::ask);
     connect(&m_controller, &RunController::secretAsked, this,
@@ -163,6 +165,27 @@ void RunsPage::check(const Target& target, const QString& name)
     m_details->showTab(RunDetails::nodes);
     m_details->nodeReport().showLooking(name);
     m_controller.check(target);
+}
+
+void RunsPage::findCluster()
+{
+    PlanDocument& document = m_form->document();
+    const std::optional<ResolvedPlan>& resolved = document.resolved();
+    std::optional<Plan> open;
+    if (!document.plan().document.is_null())
+        open = document.plan();
+    FindDialog dialog(m_presets, open, resolved ? resolved->gpus : 0, window());
+    const bool taken = dialog.exec() == QDialog::Accepted;
+    if (!dialog.saved())
+        return;
+    const SavedCluster& saved = *dialog.saved();
+    m_form->addTarget(fromUtf8(saved.target));
+    if (taken && open)
+        document.apply(tr("Hardware %1").arg(fromUtf8(saved.target)), QString(), view::with_hardware(*open, saved));
+    emit message(saved.cluster.empty()
+            ? tr("Saved as target %1; the plan keeps its cluster until this one is measured")
+                  .arg(fromUtf8(saved.target))
+            : tr("Saved as target %1, cluster %2").arg(fromUtf8(saved.target), fromUtf8(saved.cluster)));
 }
 
 // Once more, with the speeds: the first look does not keep the nodes busy.

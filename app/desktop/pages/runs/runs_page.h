@@ -31,6 +31,8 @@ public:
     [[nodiscard]] LineChart& mfuChart() { return *m_mfu; }
     [[nodiscard]] const std::array<FigureCard*, 5>& figures() const;
     [[nodiscard]] RunDetails& details() { return *m_details; }
+    // From a name to a target, its cluster and the plan's hardware, in a dialog.
+    void findCluster();
     // Catches up with a run of the history that goes on by itself.
     void follow(const QString& runId);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/runs/runs_page.h"
 
+#include "app/tui/cluster_form.h"
+#include "app/tui/host_questions.h"
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/runs/sweep_form.h"
 #include "app/tui/widgets/plot.h"
@@ -37,9 +39,9 @@ void RunsPage::tick()
         if (const auto* event = std::get_if<Json>(&message); event != nullptr && desk_.run_event)
             desk_.run_event(run_.id(), *event);
         if (const auto* host_key = std::get_if<HostKeyQuestion>(&message))
-            answer(*host_key);
+            ask_host_key(desk_, *host_key, [this](bool trusted) { job_.answer_host_key(trusted); });
         else if (const auto* secret = std::get_if<SecretQuestion>(&message))
-            answer(*secret);
+            ask_secret(desk_, *secret, [this](const auto& answer) { job_.answer_secret(answer); });
         else if (const auto* checked = std::get_if<view::NodesChecked>(&message))
             show_report(checked->report);
         else if (const auto* moved = std::get_if<view::SweepMoved>(&message))
@@ -207,6 +209,8 @@ bool RunsPage::key(const Key& key)
         ask_steps();
     else if (key.is('c'))
         check_nodes();
+    else if (key.is('F'))
+        find_cluster();
     else if (key.is('S'))
         ask_to_sweep();
     else if (key.is('e') && sweep_)
@@ -229,6 +233,7 @@ void RunsPage::ask_target()
         if (id != "local")
             items.push_back({id, "target", [this, id] { target_ = id; }});
     }
+    items.push_back({"Find a cluster...", "a host, an SSH alias, a login of Slurm", [this] { find_cluster(); }});
     items.push_back({"Hosts...", "user@host1,host2", [this] {
                          auto prompt = std::make_unique<Prompt>("Hosts", "", [this](const std::string& text) {
                              const Expected<Target> target = load_target(std::string(trimmed(text)));
@@ -240,6 +245,11 @@ void RunsPage::ask_target()
                          desk_.open(std::move(prompt));
                      }});
     desk_.open(std::make_unique<Picker>("Run on", std::move(items)));
+}
+
+void RunsPage::find_cluster()
+{
+    desk_.open(std::make_unique<ClusterForm>(desk_, [this](const std::string& target) { target_ = target; }));
 }
 
 void RunsPage::ask_steps()
@@ -421,30 +431,6 @@ void RunsPage::show_log()
     desk_.open(std::make_unique<Pager>("Log", text.empty() ? "Nothing was said yet" : text));
 }
 
-void RunsPage::answer(const HostKeyQuestion& question)
-{
-    desk_.open(std::make_unique<Question>("Unknown host",
-        question.host + " shows a key of type " + question.key_type + " that was never seen here:\n"
-            + question.fingerprint + "\nCompare it with what the host's owner says.",
-        std::vector<Question::Choice>{{U'n', "refuse it", [this] { job_.answer_host_key(false); }},
-            {U't', "trust it from now on", [this] { job_.answer_host_key(true); }},
-            {U'c', "refuse", [this] { job_.answer_host_key(false); }}}));
-}
-
-void RunsPage::answer(const SecretQuestion& question)
-{
-    auto prompt = std::make_unique<Prompt>(
-        question.host + ": " + question.prompt, "",
-        [this](const std::string& text) {
-            job_.answer_secret(text);
-            return std::string();
-        },
-        !question.echo);
-    prompt->or_else([this] { job_.answer_secret({}); });
-    prompt->explain("Used once, stored nowhere");
-    desk_.open(std::move(prompt));
-}
-
 bool RunsPage::leave_behind()
 {
     if (!job_.is_running())
@@ -466,9 +452,9 @@ std::vector<Command> RunsPage::commands()
     return {{"Start a run of this plan", "s", press('s')}, {"Stop the run", "x", press('x')},
         {"Measure a table of layouts", "S", press('S')}, {"Export the measured table", "e", press('e')},
         {"Follow a run", "f", press('f')}, {"Leave the run, which goes on", "d", press('d')},
-        {"Where it runs", "t", press('t')}, {"Number of steps", "n", press('n')}, {"Check the nodes", "c", press('c')},
-        {"Log of the run", "L", press('L')}, {"Output of a rank", "O", press('O')},
-        {"Why it failed", "Enter", [this] { show_failure(); }}};
+        {"Where it runs", "t", press('t')}, {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')},
+        {"Check the nodes", "c", press('c')}, {"Log of the run", "L", press('L')},
+        {"Output of a rank", "O", press('O')}, {"Why it failed", "Enter", [this] { show_failure(); }}};
 }
 
 Json RunsPage::state() const

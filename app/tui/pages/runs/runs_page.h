@@ -28,6 +28,7 @@ public:
 private:
     [[nodiscard]] std::string target_text() const;
     void ask_target();
+    void find_cluster();
     void ask_steps();
     void ask_to_start();
     void confirm_start(
@@ -43,8 +44,6 @@ private:
     void show_log();
     void show_output(); // of a rank
     void draw_charts(Canvas& canvas, const Rect& place, const Look& look) const;
-    void answer(const HostKeyQuestion& question);
-    void answer(const SecretQuestion& question);
     void show_report(const Expected<ProbeReport>& report);
     void draw_question(Canvas& canvas, const Rect& place);
 
