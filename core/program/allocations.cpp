@@ -56,6 +56,13 @@ Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
     return input<Number>("tokens", rank.tokens) * rebuilt * input<Number>("bytes", rank.element_bytes);
 }
 
+template <typename Number>
+Number logits_bytes(const RankShape& rank)
+{
+    return input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab) / input<Number>("TP", rank.tp)
+        * constant<Number>(rank, Constant::logits_memory_bytes) * input<Number>("bytes", rank.element_bytes) / 2;
+}
+
 // What is whole for a while where parts are kept, of a trainer that reduces gradients in place
 // (Constant::gradient_buffers).
 template <typename Number>
@@ -76,10 +83,11 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         return;
     const Number element = input<Number>("bytes", rank.element_bytes);
     if (plan.layout.pp > 1) {
-        add<Number>(list, MemoryKind::weights, Lifetime::step, input<Number>("parameters", parameters.total()) * element,
-            "gathered weights", "kept from the first forward to the last backward under pipeline parallelism");
-        const double others = parameters.dense * (1 - 1 / split.gradients)
-            + parameters.experts * (1 - 1 / split.expert_gradients);
+        add<Number>(list, MemoryKind::weights, Lifetime::step,
+            input<Number>("parameters", parameters.total()) * element, "gathered weights",
+            "kept from the first forward to the last backward under pipeline parallelism");
+        const double others
+            = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
         add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
             "unsharded gradients", "kept until the last micro-batch");
         return;
@@ -91,7 +99,8 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
     add<Number>(list, MemoryKind::weights, Lifetime::step,
         element * larger(units * unit + input<Number>("shared by both ends", parameters.lasting_unit), unit + rear),
         "gathered units", "the unit in use and the prefetched one; the head's from the forward to the backward pass");
-    // As a backward pass goes on gradients wait for their reduction, and activations are freed.
+    // At the loss there are the last gradients of the micro-batch before, on their way since then, and the head's own
+    // as its product gives it. Without the logits, gradients wait for their reduction as activations are freed.
     const bool moe = plan.model.experts.has_value();
     Number freed = layer_activation_bytes<Number>(plan, rank, moe);
     if (training.recompute == Recompute::full)
@@ -99,15 +108,19 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
     else if (training.recompute == Recompute::selective)
         freed = freed - freed_selectively<Number>(plan, rank, moe, freed);
     const Number one = width * unit;
-    Number most = width * rear + one;
-    Number later = most;
+    Number at_loss = element * rear;
+    if (training.micro_batches > 1)
+        at_loss += one
+            + width
+                * input<Number>("parameters before the layers",
+                    parameters.dense - parameters.layers - (parameters.lasting_unit > 0 ? 0 : parameters.rear_unit));
+    Number later = width * rear + one - logits_bytes<Number>(rank), most = larger(at_loss, later);
     for (double filled = 2; filled < buffers; ++filled) {
         later = later + one - freed;
         most = larger(most, later);
     }
     add<Number>(list, MemoryKind::gradients, Lifetime::step, most, "gradients of units",
-        "the one that is filled, the head's and those that are being reduced, less the activations that are gone by "
-        "then");
+        "those that are filled or being reduced, less the logits or activations that are gone by then");
 }
 
 // Of a row that is in a share of the layers.
@@ -383,9 +396,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
         add<Number>(
             list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
     if (shape.head) {
-        const Number logits = input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab)
-            / input<Number>("TP", rank.tp) * constant<Number>(rank, Constant::logits_memory_bytes)
-            * input<Number>("bytes", rank.element_bytes) / 2;
+        const Number logits = logits_bytes<Number>(rank);
         add<Number>(
             list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
         // Freed before the layers' backward; what is reserved stays.
