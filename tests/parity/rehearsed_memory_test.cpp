@@ -76,14 +76,14 @@ TEST_P(PlannedMemory, IsWhatARehearsalHolds)
         ASSERT_TRUE(rehearsed) << rehearsed.error().line();
         constexpr double kGiB = 1 << 30, kBound = 0.03;
         const double held = double(rehearsed->requested) / kGiB;
-        EXPECT_NEAR(planned.memory_by_stage.at(std::size_t(stage)).total, held, kBound * held) << "stage " << stage;
+        EXPECT_NEAR(planned.memory_by_stage.at(std::size_t(stage)).total(), held, kBound * held) << "stage " << stage;
     }
 }
 
-const std::string kFsdp = "training.sharding=\"parameters\"", kFull = "training.recompute=\"full\"";
+const std::string kSharded = "training.sharding=\"parameters\"", kRecomputed = "training.recompute=\"full\"";
 const fourfold::testing::Case kPlanned[] = {
     {"one", {"gpus=1"}, {}},
-    {"one_recompute", {"gpus=1", kFull}, {}},
+    {"one_recompute", {"gpus=1", kRecomputed}, {}},
     {"tied", {"gpus=1"}, {"model.tie_word_embeddings=true"}},
     {"not_fused", {"gpus=1", "training.optimizer=\"adamw\""}, {}},
     {"tp4", {"gpus=4", "layout.tp=4"}, {}},
@@ -91,16 +91,15 @@ const fourfold::testing::Case kPlanned[] = {
     {"zero1", {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
     {"zero1_of_8", {"gpus=8", "layout.dp=8", "training.sharding=\"optimizer\""}, {}},
     {"zero2", {"gpus=4", "layout.dp=4", "training.sharding=\"gradients\""}, {}},
-    {"fsdp2", {"gpus=2", "layout.dp=2", kFsdp}, {}},
-    {"fsdp8", {"gpus=8", "layout.dp=8", kFsdp}, {}},
-    {"fsdp8_recompute", {"gpus=8", "layout.dp=8", kFsdp, kFull}, {}},
-    {"fsdp8_tied", {"gpus=8", "layout.dp=8", kFsdp}, {"model.tie_word_embeddings=true"}},
+    {"fsdp2", {"gpus=2", "layout.dp=2", kSharded}, {}},
+    {"fsdp8", {"gpus=8", "layout.dp=8", kSharded}, {}},
+    {"fsdp8_recompute", {"gpus=8", "layout.dp=8", kSharded, kRecomputed}, {}},
+    {"fsdp8_tied", {"gpus=8", "layout.dp=8", kSharded}, {"model.tie_word_embeddings=true"}},
     {"pp4", {"gpus=4", "layout.pp=4"}, {}},
-    {"pp2_interleaved",
-        {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}, {}},
-    {"pp2_fsdp2", {"gpus=4", "layout.pp=2", "layout.dp=2", kFsdp}, {}},
-    {"pp2_recompute_zero1",
-        {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\"", kFull}, {}},
+    {"pp2_interleaved", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}, {}},
+    {"pp2_fsdp2", {"gpus=4", "layout.pp=2", "layout.dp=2", kSharded}, {}},
+    {"pp2_recompute_zero1", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\"", kRecomputed},
+        {}},
 };
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });
