@@ -89,7 +89,8 @@ TEST(Structure, FewFilesSeeTheHeavyTorchHeaders)
     std::string list;
     for (const std::string& file : heavy)
         list += file + " ";
-    constexpr std::size_t kMost = 9; // the ninth registers operators: rehearsal/meta_kernels.cpp
+    // Two of them: rehearsal/meta_kernels.cpp registers operators, autograd/saved_tensors.cpp hooks.
+    constexpr std::size_t kMost = 10;
     EXPECT_LE(heavy.size(), kMost) << list;
 }
 

@@ -213,7 +213,7 @@ TEST(MuonUpdate, IsPyTorchs)
 {
     const std::string python = python_with("torch");
     if (python.empty())
-        GTEST_SKIP() << "no Python with PyTorch";
+        GTEST_SKIP() << "there is no Python 3.11, the only one for which LibTorch's wheel has PyTorch";
     OneMuonRank one({"run.clip_norm=0"});
     Json told{{"momentum", one.plan.run.momentum}, {"weight_decay", one.plan.run.weight_decay},
         {"before", one.weights()}, {"shapes", Json::object()}, {"steps", Json::array()}};

@@ -242,7 +242,9 @@ TEST_F(TuiRuns, CurvesGrowWithTheRun)
     ASSERT_TRUE(program.shows("1 run over step")) << program.grid().text();
     const auto last_step = [&](const std::string& name) {
         const std::filesystem::path file = folder_ / name;
-        program.type("e\x15" + file.string() + "\r");
+        program.type("eloss\r");
+        EXPECT_TRUE(program.shows("Export loss")) << program.grid().text();
+        program.type("\x15" + file.string() + "\r");
         EXPECT_TRUE(program.shows("Wrote " + file.string())) << program.grid().text();
         const std::string text = must(read_text_file(file));
         const std::size_t line = text.rfind('\n', text.size() - 2), comma = text.find(',', line);
