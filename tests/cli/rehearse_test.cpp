@@ -137,7 +137,7 @@ TEST_F(Rehearse, EndsWithTheCommand)
     ::usleep(300'000); // beyond its first lines
     ::kill(started.process, SIGKILL);
     (void)finish(started);
-    for (int i = 0; i < 300 && ::kill(trainer, 0) == 0; ++i)
+    for (int i = 0; i < 2000 && ::kill(trainer, 0) == 0; ++i)
         ::usleep(10'000);
     EXPECT_NE(::kill(trainer, 0), 0);
 }

@@ -61,6 +61,11 @@ double attention(const at::Tensor& query, const at::Tensor& key, bool causal, in
     return causal ? whole / 2 : whole;
 }
 
+// A product that is under way on this thread: on a CPU a product of batches may be made of others.
+thread_local int under_way = 0;
+
+struct Counted : at::ObserverContext { };
+
 std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
 {
     const std::string_view name = function.name();
@@ -74,11 +79,19 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
         flops = attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[4].toBool(), 2);
     else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward")
         flops = attention(inputs[1].toTensor(), inputs[2].toTensor(), inputs[7].toBool(), 5);
-    if (flops > 0) {
+    if (flops == 0)
+        return nullptr;
+    if (under_way++ == 0) {
         const std::scoped_lock lock(mutex);
         products += flops;
     }
-    return nullptr;
+    return std::make_unique<Counted>();
+}
+
+void ended(const at::RecordFunction& /*function*/, at::ObserverContext* context)
+{
+    if (context != nullptr)
+        --under_way;
 }
 } // namespace
 
@@ -86,7 +99,8 @@ CountedWork::CountedWork()
 {
     static Counting allocator;
     c10::SetAllocator(c10::DeviceType::CPU, &allocator, /*priority=*/1);
-    at::addGlobalCallback(at::RecordFunctionCallback(count).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
+    at::addGlobalCallback(
+        at::RecordFunctionCallback(count, ended).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
 }
 
 int64_t CountedWork::bytes() const
