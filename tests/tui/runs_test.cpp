@@ -234,7 +234,7 @@ TEST_F(TuiRuns, ClosingTheTerminalLeavesTheRunAndComingBackFollowsIt)
 // The curves of a run that is followed grow while they are looked at.
 TEST_F(TuiRuns, CurvesGrowWithTheRun)
 {
-    TerminalProgram program(faked({"tui", tiny(100'000, 20)}), options(40, 120));
+    TerminalProgram program(faked({"tui", tiny(3'000, 20)}), options(40, 120));
     ASSERT_TRUE(program.shows("Tensor (TP)"));
     program.type("4sy");
     ASSERT_TRUE(program.shows("against the predicted")) << program.grid().text();
