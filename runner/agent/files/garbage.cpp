@@ -2,6 +2,7 @@
 #include "runner/agent/files/garbage.h"
 
 #include "runner/agent/run/run_folder.h"
+#include "runner/agent/system/sorted_entries.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -50,16 +51,6 @@ uint64_t bytes_in(const std::filesystem::path& place)
     return total;
 }
 
-std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder)
-{
-    std::vector<std::filesystem::path> out;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-        out.push_back(entry.path());
-    std::sort(out.begin(), out.end());
-    return out;
-}
-
 class Collector {
 public:
     Collector(const std::filesystem::path& base, const GarbageOrder& order)
@@ -71,7 +62,7 @@ public:
     void runs()
     {
         std::vector<std::filesystem::path> done;
-        for (const auto& folder : entries_of(base_ / "runs")) {
+        for (const auto& folder : sorted_entries(base_ / "runs")) {
             if (!is_run_id(folder.filename().string()))
                 continue;
             if (is_done(folder))
@@ -94,7 +85,7 @@ public:
     }
     void store()
     {
-        for (const auto& file : entries_of(base_ / "store")) {
+        for (const auto& file : sorted_entries(base_ / "store")) {
             if (used_.contains(file.string()) || since_used(file) < order_.older_than_s || is_being_written(file))
                 continue;
             ++files_;
@@ -103,7 +94,7 @@ public:
     }
     void agents(const std::filesystem::path& own)
     {
-        for (const auto& folder : entries_of(base_ / "agent")) {
+        for (const auto& folder : sorted_entries(base_ / "agent")) {
             if (own.parent_path() == folder || since_used(folder / "fourfold-agent") < order_.older_than_s)
                 continue;
             ++agents_;
@@ -138,7 +129,7 @@ private:
     // What was begun, and nobody is at it any more.
     [[nodiscard]] bool is_old_and_free(const std::filesystem::path& share, const std::filesystem::path& mark) const
     {
-        const auto entries = entries_of(share);
+        const auto entries = sorted_entries(share);
         return since_written(mark) >= order_.older_than_s && !is_being_written(share / "lock")
             && std::none_of(entries.begin(), entries.end(),
                 [](const std::filesystem::path& entry) { return is_being_written(entry / "lock"); });

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "runner/agent/system/file_descriptor.h"
 #include "runner/agent/system/program_output.h"
+#include "runner/agent/system/sorted_entries.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -93,16 +94,6 @@ void read_pcie(const std::string& text, GpuLinks& out)
     }
 }
 
-std::vector<std::filesystem::path> entries(const std::filesystem::path& folder)
-{
-    std::vector<std::filesystem::path> out;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-        out.push_back(entry.path());
-    std::sort(out.begin(), out.end());
-    return out;
-}
-
 } // namespace
 
 GpuLinks gpu_links(const std::string& nvlink, const std::string& topology, const std::string& pcie)
@@ -117,8 +108,8 @@ GpuLinks gpu_links(const std::string& nvlink, const std::string& topology, const
 Json network_adapters(const std::filesystem::path& root)
 {
     Json out = Json::array();
-    for (const auto& device : entries(root / "sys/class/infiniband")) {
-        for (const auto& port : entries(device / "ports")) {
+    for (const auto& device : sorted_entries(root / "sys/class/infiniband")) {
+        for (const auto& port : sorted_entries(device / "ports")) {
             // "400 Gb/sec (4X NDR)", "4: ACTIVE", "InfiniBand" or "Ethernet"
             const double gigabits = std::strtod(word_in(port / "rate").c_str(), nullptr);
             if (gigabits > 0 && word_in(port / "state").starts_with("4"))
@@ -128,7 +119,7 @@ Json network_adapters(const std::filesystem::path& root)
         }
     }
     if (out.empty()) {
-        for (const auto& device : entries(root / "sys/class/net")) {
+        for (const auto& device : sorted_entries(root / "sys/class/net")) {
             std::error_code error; // of no board: bridges, loopback, tunnels
             const double megabits = std::strtod(word_in(device / "speed").c_str(), nullptr);
             if (megabits > 0 && std::filesystem::exists(device / "device", error)
