@@ -63,6 +63,15 @@ Number logits_bytes(const RankShape& rank)
         * constant<Number>(rank, Constant::logits_memory_bytes) * input<Number>("bytes", rank.element_bytes) / 2;
 }
 
+template <typename Number>
+void add_gathered_weights(
+    std::vector<AllocationOf<Number>>& list, const RankShape& rank, const StageParameters& parameters)
+{
+    add<Number>(list, MemoryKind::weights, Lifetime::step,
+        input<Number>("parameters", parameters.total()) * input<Number>("bytes", rank.element_bytes),
+        "gathered weights", "kept from the first forward to the last backward under pipeline parallelism");
+}
+
 // What is whole for a while where parts are kept, of a trainer that reduces gradients in place
 // (Constant::gradient_buffers).
 template <typename Number>
@@ -83,9 +92,7 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         return;
     const Number element = input<Number>("bytes", rank.element_bytes);
     if (plan.layout.pp > 1) {
-        add<Number>(list, MemoryKind::weights, Lifetime::step,
-            input<Number>("parameters", parameters.total()) * element, "gathered weights",
-            "kept from the first forward to the last backward under pipeline parallelism");
+        add_gathered_weights(list, rank, parameters);
         const double others
             = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
         add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
@@ -255,8 +262,7 @@ std::vector<AllocationOf<Number>> state_allocations(
             "summed over the micro-batches of a block, while those of the chunk before are reduced");
     else if (fsdp && split.weights > 1) {
         if (plan.layout.pp > 1) {
-            add<Number>(list, MemoryKind::weights, Lifetime::step, total(element), "gathered weights",
-                "kept from the first forward to the last backward under pipeline parallelism");
+            add_gathered_weights(list, rank, parameters);
             add<Number>(list, MemoryKind::gradients, Lifetime::step,
                 total(constant<Number>(rank, Constant::pipeline_gradient_bytes)), "unsharded gradients",
                 "kept until the last micro-batch");
