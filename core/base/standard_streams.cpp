@@ -27,6 +27,12 @@ void begin_program()
     open_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
+    // Whoever started this program may ignore the ends of children, or block signals on the thread that started it:
+    // then no end of a rank would be seen here, and no Ctrl-C.
+    std::signal(SIGCHLD, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 int status_after_output(int status, const char* program)

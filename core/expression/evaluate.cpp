@@ -40,8 +40,8 @@ double binary(Op op, double a, double b)
         return a - b;
     case Op::multiply:
         return a * b;
-    case Op::divide:
-        return a / b;
+    case Op::divide: // by 0 it has no value, as modulo has none
+        return b == 0 ? std::numeric_limits<double>::quiet_NaN() : a / b;
     case Op::modulo:
         return std::fmod(a, b);
     case Op::min:

@@ -24,9 +24,9 @@ Expected<Json> parse_config(std::string text, const std::string& where)
             quoted = !quoted;
         else if (!quoted)
             for (const std::string_view word : kNoNumbers)
-                if (text.compare(i, word.size(), word) == 0) { // as long as before: positions in messages stay
-                    const std::string null = "null";
-                    text.replace(i, word.size(), null + std::string(word.size() > 4 ? word.size() - 4 : 0, ' '));
+                if (text.compare(i, word.size(), word) == 0) { // a text: refused where a number is read
+                    text.replace(i, word.size(), in_quotes(std::string(word)));
+                    i += word.size() + 1;
                     break;
                 }
     }

@@ -75,7 +75,8 @@ Gathered::Gathered(const SearchRequest& request)
 void Gathered::keep(const FoundLayout& found)
 {
     pareto_.add(found);
-    keep_best(found);
+    if (!std::isnan(found.objective)) // what has no value is no answer
+        keep_best(found);
 }
 
 void Gathered::keep_best(const FoundLayout& found)

@@ -15,6 +15,8 @@ namespace fourfold {
 
 namespace {
 
+constexpr int kMostCounted = 1 << 20; // of what a node or Slurm counts
+
 std::vector<std::string> parts_of(const std::string& text, char separator)
 {
     std::vector<std::string> out;
@@ -38,7 +40,8 @@ void read_gres(const std::string& gres, FoundPartition& out)
         const std::vector<std::string> words = parts_of(one.substr(0, one.find('(')), ':');
         if (words.size() < 2 || words.front() != "gpu")
             continue;
-        out.gpus_per_node += std::max(0, std::atoi(words.back().c_str()));
+        const long count = std::clamp(std::strtol(words.back().c_str(), nullptr, 10), 0L, long(kMostCounted));
+        out.gpus_per_node = std::min(out.gpus_per_node + int(count), kMostCounted);
         if (words.size() > 2 && out.gpu.empty())
             out.gpu = words[1];
     }
@@ -51,8 +54,9 @@ FoundPartition read_partition(const Json& json)
     out.limit = said(json, "limit");
     out.is_default = flag_field(json, "default");
     out.up = flag_field(json, "up");
-    const auto count
-        = [&](const char* key) { return static_cast<int>(std::clamp<int64_t>(integer_field(json, key), 0, 1 << 20)); };
+    const auto count = [&](const char* key) {
+        return static_cast<int>(std::clamp<int64_t>(integer_field(json, key), 0, kMostCounted));
+    };
     out.nodes = count("nodes");
     out.usable = count("usable");
     out.idle = count("idle");
@@ -118,13 +122,27 @@ std::string gpu_link_words(const FoundNodes& nodes)
                                                   : ", not between all GPUs");
 }
 
+// Which of two a plan has more of.
+bool is_less(const FoundPartition& a, const FoundPartition& b)
+{
+    const auto worth = [](const FoundPartition& one) {
+        return std::tuple(one.gpus_per_node > 0, one.up, one.is_default,
+            int64_t{one.usable} * std::max(1, one.gpus_per_node));
+    };
+    return worth(a) < worth(b);
+}
+
+// A partition whose nodes differ is there once for each kind of them: the one with most for a plan counts.
 const FoundPartition* partition_of(const FoundCluster& found, const ClusterChoice& choice)
 {
-    const auto named = [&](const FoundPartition& one) {
-        return choice.queue.partition.empty() ? one.is_default : one.name == choice.queue.partition;
-    };
-    const auto at = std::find_if(found.partitions.begin(), found.partitions.end(), named);
-    return at == found.partitions.end() ? nullptr : &*at;
+    const FoundPartition* most = nullptr;
+    for (const FoundPartition& one : found.partitions) {
+        const bool named
+            = choice.queue.partition.empty() ? one.is_default : one.name == choice.queue.partition;
+        if (named && (!most || is_less(*most, one)))
+            most = &one;
+    }
+    return most;
 }
 
 } // namespace
@@ -173,8 +191,11 @@ FoundCluster read_found(Target asked, ProbeReport report)
 {
     FoundCluster out;
     for (const ProbeReport::Host& host : report.hosts) {
-        for (const Json& partition : array_field(host.slurm, "partitions"))
-            out.partitions.push_back(read_partition(partition));
+        for (const Json& json : array_field(host.slurm, "partitions")) {
+            FoundPartition partition = read_partition(json);
+            if (!partition.name.empty()) // which no job could ask for
+                out.partitions.push_back(std::move(partition));
+        }
         out.slurm_silence = said(host.slurm, "silent");
         if (!out.partitions.empty())
             break; // every login host tells the same
@@ -199,21 +220,12 @@ ClusterChoice first_choice(const FoundCluster& found, int gpus)
         choice.queue = *found.target.slurm;
     if (!choice.slurm)
         return choice;
-    if (!partition_of(found, choice) || partition_of(found, choice)->gpus_per_node == 0) {
-        const auto better = [](const FoundPartition& a, const FoundPartition& b) {
-            const auto worth = [](const FoundPartition& one) {
-                return std::tuple(
-                    one.gpus_per_node > 0, one.up, one.is_default, one.usable * std::max(1, one.gpus_per_node));
-            };
-            return worth(a) < worth(b);
-        };
-        choice.queue.partition = std::max_element(found.partitions.begin(), found.partitions.end(), better)->name;
-    } else {
-        choice.queue.partition = partition_of(found, choice)->name;
-    }
-    const FoundPartition& partition = *partition_of(found, choice);
-    const int each = std::max(1, partition.gpus_per_node > 0 ? partition.gpus_per_node : partition.cores);
-    choice.nodes = std::clamp((gpus + each - 1) / each, 1, std::max(1, partition.usable));
+    const FoundPartition* partition = partition_of(found, choice);
+    if (!partition || partition->gpus_per_node == 0)
+        partition = &*std::max_element(found.partitions.begin(), found.partitions.end(), is_less);
+    choice.queue.partition = partition->name;
+    const int each = std::max(1, partition->gpus_per_node > 0 ? partition->gpus_per_node : partition->cores);
+    choice.nodes = std::clamp((gpus + each - 1) / each, 1, std::max(1, partition->usable));
     return choice;
 }
 

@@ -105,6 +105,12 @@ TEST_F(Search, WhatIsNotKnownIsNotSearchedBy)
     const Output undefined = fourfold(small({"--constraint", "tp % 0 == 0"}));
     EXPECT_EQ(undefined.status, 1);
     EXPECT_THAT(undefined.err, HasSubstr("it has no value for any of them"));
+    expect_problem(fourfold(small({"--constraint", "tp / 0 > 1"})), 1, "it has no value for any of them");
+    expect_problem(fourfold(small({"--objective", "min 1 / (tp - tp)"})), 1,
+        "no layout: the objective \"1 / (tp - tp)\" has no value for any of");
+    const Output some = fourfold(small({"--objective", "min 1 / (tp - 1)", "--top", "10000", "--json"}));
+    for (const Json& found : json_of(some)["best"])
+        EXPECT_NE(found["tp"], 1) << "what has no value is no answer";
 }
 
 // Of a GPU whose power nobody told, 0 would be an answer that looks like one.

@@ -5,9 +5,11 @@
 #include "runner/trainer/comm/store_client.h"
 #include "runner/trainer/comm/store_protocol.h"
 #include "runner/trainer/comm/store_server.h"
+#include "runner/trainer/comm/watch.h"
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 namespace fourfold::trainer {
@@ -189,6 +191,28 @@ TEST_F(Store, ItsEndIsNoticedAtOnce)
     const auto again = StoreClient::connect(place, 100ms);
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().message, "Connection refused");
+}
+
+// Rank 0 leaves as soon as each rank said that it heard; a rank's other thread may ask only then.
+TEST_F(Store, WhatARankHeardOutlastsTheMeetingPoint)
+{
+    const auto watch_of = [&](int rank) {
+        Job job;
+        job.rank = rank;
+        job.world_size = 2;
+        job.master_address = place.address;
+        job.master_port = place.port;
+        job.token = place.token;
+        return Watch::join(job);
+    };
+    const auto first = watch_of(0), other = watch_of(1);
+    ASSERT_TRUE(first && other);
+    std::promise<std::string> heard;
+    other->start([&heard](const std::string& told) { heard.set_value(told); });
+    first->tell("rank 0: its disk is full"); // returns when rank 1 has heard
+    ASSERT_EQ(heard.get_future().get(), "rank 0: its disk is full");
+    server.reset();
+    EXPECT_EQ(other->told(Watch::kSilenceSeconds), "rank 0: its disk is full");
 }
 
 } // namespace

@@ -105,6 +105,28 @@ TEST(GpusMeant, NamesOfNvidiaAndSlurmFindTheirPreset)
     EXPECT_GE(gpus_meant("h100", 0, presets).size(), 3u) << "Slurm does not say how much memory";
 }
 
+// sinfo tells a partition once for each kind of its nodes; a hostile one tells what cannot be.
+TEST(FoundSlurm, APartitionOfSeveralKindsOfNodesHasItsGpus)
+{
+    const Home home;
+    const FoundCluster mixed
+        = login_of(Json::array({partition("main", "(null)", true, 100), partition("main", "gpu:a100:8", true, 4)}));
+    const ClusterChoice choice = first_choice(mixed, 16);
+    EXPECT_EQ(choice.nodes, 2);
+    EXPECT_EQ(chosen_nodes(mixed, choice).gpus_per_node, 8);
+    const auto target = chosen_target(mixed, choice);
+    ASSERT_TRUE(target) << target.error().line();
+    EXPECT_EQ(target->slurm->gres, "gpu:a100:8");
+
+    const FoundCluster nameless = login_of(Json::array({partition("", "gpu:a100:8", false, 4)}));
+    EXPECT_TRUE(nameless.partitions.empty());
+    EXPECT_FALSE(first_choice(nameless, 16).slurm);
+    const FoundCluster absurd
+        = login_of(Json::array({partition("main", "gpu:a:2147483647,gpu:b:99999999999999", true, 1 << 20)}));
+    EXPECT_EQ(first_choice(absurd, 1 << 20).nodes, 1);
+    EXPECT_FALSE(chosen_target(absurd, first_choice(absurd, 1 << 20))) << "no node has so many";
+}
+
 TEST(FoundCluster, HostsLikeAPresetAreThatPresetAndOthersAreWritten)
 {
     const Home home;

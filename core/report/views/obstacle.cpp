@@ -74,6 +74,10 @@ Problem obstacle(const SearchRequest& request, const SearchResult& result)
         if (constraint.judged > 0 && constraint.held == 0)
             return unmet(constraint);
     }
+    if (counts.evaluated > 0)
+        return problem("no layout: the objective " + in_quotes(request.objective.expression.text())
+                + " has no value for any of " + layouts(counts.evaluated),
+            "a division by 0 has none");
     if (result.smallest_unfit)
         return unfit(request, result);
     if (counts.constrained > 0)

@@ -54,11 +54,6 @@ struct Rendezvous::State {
     [[nodiscard]] std::string where() const { return job.master_address + ":" + std::to_string(job.master_port); }
 };
 
-StorePlace store_of(const Job& job)
-{
-    return {job.master_address, job.master_port, job.token};
-}
-
 Rendezvous::Rendezvous(std::unique_ptr<State> state)
     : state_(std::move(state))
 {
@@ -88,7 +83,7 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::join(const Job& job)
             return problem("rank 0 cannot serve the meeting point: ", server.error());
         state->server = *std::move(server);
     }
-    auto client = StoreClient::connect(store_of(job), millis(job.timeout_s));
+    auto client = StoreClient::connect({job.master_address, job.master_port, job.token}, millis(job.timeout_s));
     const auto here = client ? (*client)->set(present(job.rank), "") : Expected<void>(client.error());
     if (!here)
         return problem("cannot reach rank 0: ", here.error());

@@ -44,7 +44,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-// Where that store is. Precondition: a job of several ranks.
-StorePlace store_of(const Job& job);
-
 } // namespace fourfold::trainer

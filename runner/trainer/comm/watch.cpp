@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/watch.h"
-#include "runner/trainer/comm/rendezvous.h"
+
+#include "runner/trainer/comm/store_client.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -37,6 +38,8 @@ struct Watch::State {
     std::condition_variable wake;
     bool stop = false;
     std::thread thread;
+    std::mutex hearing;
+    std::optional<std::string> heard;
 
     void loop()
     {
@@ -56,13 +59,17 @@ struct Watch::State {
         }
     }
 
-    // What the first rank told, if it has.
+    // What the first rank told, if it has. Kept before that is confirmed: rank 0 may leave at once then, and with it
+    // the meeting point, while another thread of this rank asks.
     [[nodiscard]] Expected<std::optional<std::string>> hear()
     {
-        auto told = look(kTold);
-        if (told && *told)
-            FOURFOLD_CHECK(store->set(heard_by(job.rank), "1"));
-        return told;
+        const std::scoped_lock one_at_a_time(hearing);
+        if (heard)
+            return heard;
+        FOURFOLD_TRY(heard, look(kTold));
+        if (heard)
+            (void)store->set(heard_by(job.rank), "1");
+        return heard;
     }
 
     // What is there under a key, if anything is.
@@ -98,7 +105,7 @@ std::shared_ptr<Watch> Watch::join(const Job& job)
         return nullptr;
     auto state = std::make_unique<State>();
     state->job = job;
-    auto store = StoreClient::connect(store_of(job), kPatience);
+    auto store = StoreClient::connect({job.master_address, job.master_port, job.token}, kPatience);
     if (!store)
         return nullptr; // what needs rank 0 says so itself
     state->store = *std::move(store);

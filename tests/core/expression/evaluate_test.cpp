@@ -48,7 +48,7 @@ TEST(Expression, Conditions)
 TEST(Expression, WhatIsNotKnownMakesEveryComparisonFalse)
 {
     for (const char* text : {"unknown_s < 1", "unknown_s >= 1", "unknown_s == 1", "unknown_s != 1", "tp % 0 == 0",
-             "min(unknown_s, 1) < 2", "0 / 0 == 0 / 0"})
+             "min(unknown_s, 1) < 2", "0 / 0 == 0 / 0", "tp / 0 > 1", "tp / 0 != 1"})
         EXPECT_EQ(value_of(text, ValueKind::truth), 0) << text;
 }
 

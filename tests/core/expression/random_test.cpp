@@ -36,8 +36,8 @@ public:
                 std::isnan(a.second) || std::isnan(b.second) ? std::nan("") : std::max(a.second, b.second)};
         static const char kSigns[] = {'+', '-', '*', '/', '%'};
         const int sign = pick(5);
-        const double results[] = {a.second + b.second, a.second - b.second, a.second * b.second, a.second / b.second,
-            std::fmod(a.second, b.second)};
+        const double results[] = {a.second + b.second, a.second - b.second, a.second * b.second,
+            b.second == 0 ? std::nan("") : a.second / b.second, std::fmod(a.second, b.second)};
         return {"(" + a.first + ")" + kSigns[sign] + "(" + b.first + ")", results[sign]};
     }
     std::pair<std::string, bool> truth(int depth)
