@@ -40,14 +40,22 @@ Problem not_writable(const fs::path& file, const std::string& why)
         "set XDG_DATA_HOME to a folder that you can write", file.string()};
 }
 
+// The history itself, and what SQLite keeps beside it.
+std::vector<fs::path> parts_of(const fs::path& file)
+{
+    std::vector<fs::path> parts;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+        parts.emplace_back(file.string() + suffix);
+    return parts;
+}
+
 // What stands in the way where SQLite says no more than that it could not open, read or write; empty where nothing is
 // seen. Looked at afterwards: SQLite keeps the system's error to itself.
 Problem obstacle(const fs::path& file)
 {
     const std::string where = file.string();
     std::error_code error;
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-        const fs::path part = where + suffix;
+    for (const fs::path& part : parts_of(file)) {
         if (fs::is_directory(part, error))
             return {ProblemCode::io, "a folder lies where the history's file should", "move it away", part.string()};
     }
@@ -313,11 +321,15 @@ Problem problem_from(const SQLite::Exception& exception, const std::filesystem::
 Expected<SQLite::Database> open_database(const std::filesystem::path& file, StoreMode mode)
 {
     return guarded(file, [&]() -> Expected<SQLite::Database> {
-        std::error_code error;
-        const fs::file_status there = fs::status(file, error);
-        if (fs::is_fifo(there) || fs::is_socket(there) || fs::is_character_file(there)) // to open it may be to wait
-            return Problem{
-                ProblemCode::io, "the history is not a regular file", "move away what is in its place", file.string()};
+        for (const fs::path& part : parts_of(file)) {
+            std::error_code error;
+            const fs::file_status there = fs::status(part, error);
+            if (fs::is_fifo(there) || fs::is_socket(there) || fs::is_character_file(there)) // to open it may be to wait
+                return Problem{ProblemCode::io,
+                    (part == file ? "the history" : "what SQLite keeps beside the history")
+                        + std::string(" is not a regular file"),
+                    "move away what is in its place", part.string()};
+        }
         if (mode == StoreMode::read_only)
             return open_read_only(file);
         FOURFOLD_TRY(SQLite::Database database, open_for_writing(file));

@@ -393,12 +393,19 @@ TEST(ReadOnly, TakesBackWhatAKilledProgramBegan)
 // To open a pipe is to wait for who writes into it.
 TEST(Schema, WhatIsNoFileIsNotOpened)
 {
-    const TemporaryFolder folder;
-    ASSERT_EQ(::mkfifo((folder / "history.db").c_str(), 0600), 0);
-    for (const StoreMode mode : {StoreMode::read_only, StoreMode::read_write}) {
-        const auto store = HistoryStore::open(folder / "history.db", mode);
-        ASSERT_FALSE(store);
-        EXPECT_NE(store.error().line().find("is not a regular file"), std::string::npos) << store.error().line();
+    for (const std::string suffix : {"", "-wal", "-shm", "-journal"}) {
+        const TemporaryFolder folder;
+        if (!suffix.empty())
+            must(HistoryStore::open(folder / "history.db"));
+        const fs::path pipe = folder / ("history.db" + suffix);
+        fs::remove(pipe);
+        ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+        for (const StoreMode mode : {StoreMode::read_only, StoreMode::read_write}) {
+            const auto store = HistoryStore::open(folder / "history.db", mode);
+            ASSERT_FALSE(store) << suffix;
+            EXPECT_EQ(store.error().line().find(pipe.string() + ": "), 0u) << store.error().line();
+            EXPECT_NE(store.error().line().find("is not a regular file"), std::string::npos);
+        }
     }
 }
 
