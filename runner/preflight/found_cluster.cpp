@@ -16,6 +16,7 @@ namespace fourfold {
 namespace {
 
 constexpr int kMostCounted = 1 << 20; // of what a node or Slurm counts
+constexpr const char* kThisComputer = "local"; // a target of this id in a file would never be read
 
 std::vector<std::string> parts_of(const std::string& text, char separator)
 {
@@ -213,8 +214,8 @@ ClusterChoice first_choice(const FoundCluster& found, int gpus)
         choice.id += consists_of(std::string(1, c), ".-_") ? c : '-';
     choice.id.erase(0, choice.id.find_first_not_of(".-"));
     choice.id = choice.id.substr(choice.id.rfind('/') + 1).substr(0, 64);
-    if (choice.id.empty() || choice.id == "local")
-        choice.id = "this-machine"; // "local" is always this computer as it is
+    if (choice.id.empty() || choice.id == kThisComputer)
+        choice.id = "this-machine";
     choice.slurm = !found.partitions.empty();
     if (found.target.slurm)
         choice.queue = *found.target.slurm;
@@ -247,6 +248,9 @@ FoundNodes chosen_nodes(const FoundCluster& found, const ClusterChoice& choice)
 
 Expected<Target> chosen_target(const FoundCluster& found, const ClusterChoice& choice)
 {
+    if (choice.id == kThisComputer)
+        return Problem{ProblemCode::bad_input, in_quotes(choice.id) + " is always this computer as it is",
+            "choose another id", "id of the target"};
     Target target = found.target;
     target.id = choice.id;
     if (choice.slurm) {

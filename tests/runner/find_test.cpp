@@ -125,6 +125,11 @@ TEST(FoundSlurm, APartitionOfSeveralKindsOfNodesHasItsGpus)
         = login_of(Json::array({partition("main", "gpu:a:2147483647,gpu:b:99999999999999", true, 1 << 20)}));
     EXPECT_EQ(first_choice(absurd, 1 << 20).nodes, 1);
     EXPECT_FALSE(chosen_target(absurd, first_choice(absurd, 1 << 20))) << "no node has so many";
+    ClusterChoice local = choice;
+    local.id = "local";
+    const auto taken = chosen_target(mixed, local);
+    ASSERT_FALSE(taken) << "such a file would never be read";
+    EXPECT_THAT(taken.error().line(), HasSubstr("is always this computer"));
 }
 
 TEST(FoundCluster, HostsLikeAPresetAreThatPresetAndOthersAreWritten)

@@ -91,5 +91,14 @@ TEST(Partitions, NodesOfOnePartitionAreCountedTogether)
     EXPECT_DOUBLE_EQ(found[1]["memory_gib"].get<double>(), 62.5);
 }
 
+// They are compared with each other, and travel in one message.
+TEST(Partitions, MoreThanAClusterHasAreNone)
+{
+    std::string many;
+    for (int i = 0; i < 20000; ++i)
+        many += "p" + std::to_string(i) + "|up|idle|3|1-00:00:00|gpu:a100:8|128|1031000|ib\n";
+    EXPECT_TRUE(partitions_json(parse_sinfo(many)).is_null());
+}
+
 } // namespace
 } // namespace fourfold::test

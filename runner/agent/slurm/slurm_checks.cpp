@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kCheck = "Slurm";
 constexpr double kMibOfGib = 1024;
+constexpr std::size_t kMostPartitions = 1000; // by name and GRES; what tells of more is no cluster
 
 std::string counted(int nodes)
 {
@@ -159,6 +160,8 @@ Json partitions_json(const std::vector<SlurmPartition>& all)
         auto at = std::find_if(out.begin(), out.end(),
             [&](const Json& one) { return one["name"] == part.name && one["gres"] == part.gres; });
         if (at == out.end()) {
+            if (out.size() == kMostPartitions)
+                return {};
             out.push_back({{"name", part.name}, {"default", part.is_default}, {"up", part.up}, {"limit", part.limit},
                 {"gres", part.gres}, {"features", part.features}, {"nodes", 0}, {"usable", 0}, {"idle", 0},
                 {"cores", part.cores}, {"memory_gib", part.memory_gib}});
@@ -179,7 +182,10 @@ Json slurm_partitions()
     const SlurmAnswer answer = ask_slurm(kAskPartitions);
     if (answer.status != 0)
         return {{"silent", said_by_sinfo(answer)}};
-    return {{"partitions", partitions_json(parse_sinfo(answer.text))}};
+    Json partitions = partitions_json(parse_sinfo(answer.text));
+    if (partitions.is_null())
+        return {{"silent", "sinfo tells of more than " + std::to_string(kMostPartitions) + " partitions"}};
+    return {{"partitions", std::move(partitions)}};
 }
 
 Json slurm_checks(const Json& wanted)

@@ -29,7 +29,7 @@ Json slurm_checks(const Json& wanted);
 
 // All partitions in their order, for those who look for one: {"name", "default", "up", "limit", "gres", "features",
 // "nodes", "usable" (not down or drained), "idle", "cores", "memory_gib"}; nodes of another GRES are an entry of their
-// own.
+// own. Null where there are more of them than a cluster has.
 Json partitions_json(const std::vector<SlurmPartition>& all);
 // {"partitions": [...]}; {} on a host without Slurm; {"silent": what was said} where it does not answer.
 Json slurm_partitions();
