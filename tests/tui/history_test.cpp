@@ -58,6 +58,18 @@ protected:
     }
 };
 
+// What stands behind a long path is what has to be done.
+TEST_F(TuiHistory, AProblemIsReadToItsEnd)
+{
+    std::filesystem::create_directories(history());
+    TerminalProgram program(fixed(), options(24, 60));
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("5");
+    EXPECT_TRUE(program.shows("(move it away)")) << program.grid().text();
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+}
+
 TEST_F(TuiHistory, CurveScreensAreAsTheyWere)
 {
     store_curves(history());

@@ -162,8 +162,13 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
         curves_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2}, look);
         return;
     }
-    canvas.text_in(
-        place.row, place.column + 1, place.columns - 2, said(), problem_.empty() ? kMuted : style_of(view::Tone::bad));
+    // A problem is read to its end, also where it begins with a long path.
+    const std::vector<std::string> head
+        = problem_.empty() ? std::vector<std::string>{said()} : wrapped(problem_, place.columns - 2);
+    const int told = std::min(static_cast<int>(head.size()), place.rows / 2);
+    for (int row = 0; row < told; ++row)
+        canvas.text_in(place.row + row, place.column + 1, place.columns - 2, head[static_cast<std::size_t>(row)],
+            problem_.empty() ? kMuted : style_of(view::Tone::bad));
     TableView::Content content;
     content.rows = static_cast<int>(list_.visible().size());
     content.sorted = place_of(list_.sort_column());
@@ -177,7 +182,8 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     };
     content.marked = [this](int row) { return marked_.contains(list_.run(static_cast<std::size_t>(row)).id); };
     const int plot = place.rows >= 26 && !list_.visible().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
-    table_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 2 - plot, place.columns - 2}, content);
+    table_.draw(
+        canvas, {place.row + told, place.column + 1, place.rows - 1 - told - plot, place.columns - 2}, content);
     if (const RunSummary* run = chosen())
         canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
             printable(run->id + (run->problem.empty() ? "" : ": " + run->problem)
