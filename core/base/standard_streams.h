@@ -12,6 +12,7 @@ void open_standard_streams();
 
 // open_standard_streams(), and what would end the program without a word becomes an error of write(): a reader that
 // goes away (SIGPIPE; `| head` must not kill a run that is followed), a file beyond the limit of sizes (SIGXFSZ).
+// What the parent ignored of its children's ends, or blocked, is undone.
 void begin_program();
 
 // Flushes what was printed to stdout. A program's exit status: `status`, or 1 with a line on standard error where that

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -79,6 +80,17 @@ bool is_locale(const std::string& variables)
     return true;
 }
 
+// Splits a line into its keyword in small letters and what follows; an empty keyword for comments and blank lines.
+std::pair<std::string, std::string> split_line(const std::string& line)
+{
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || line[begin] == '#')
+        return {};
+    const std::size_t end = std::min(line.find_first_of(" \t=\r", begin), line.size());
+    const std::size_t value = line.find_first_not_of(" \t=", end);
+    return {lower_case(line.substr(begin, end - begin)), value == std::string::npos ? "" : line.substr(value)};
+}
+
 class Reader {
 public:
     Reader(const std::string& host, const SshConfigIncludes& includes)
@@ -93,13 +105,7 @@ public:
         std::istringstream lines(config.text);
         std::string line;
         while (std::getline(lines, line)) {
-            const std::size_t begin = line.find_first_not_of(" \t");
-            if (begin == std::string::npos || line[begin] == '#')
-                continue;
-            const std::size_t end = std::min(line.find_first_of(" \t=\r", begin), line.size());
-            const std::string key = lower_case(line.substr(begin, end - begin));
-            const std::size_t value = line.find_first_not_of(" \t=", end);
-            const std::string rest = value == std::string::npos ? "" : line.substr(value);
+            const auto [key, rest] = split_line(line);
             if (key == "host") {
                 applies = matches_host_patterns(rest, host_);
             } else if (key == "match") {
@@ -107,10 +113,14 @@ public:
                 look_at_match(rest, config.file);
             } else if (applies && key == "include") {
                 if (includes_ && depth < kDeepest) {
-                    for (const SshConfigText& more : includes_(rest))
+                    for (const SshConfigText& more : includes_(rest)) {
+                        if (!open_.insert(more.file).second) // it includes itself
+                            continue;
                         read(more, true, depth + 1);
+                        open_.erase(more.file);
+                    }
                 }
-            } else if (applies) {
+            } else if (applies && !key.empty()) {
                 look_at(key, rest, config.file);
             }
         }
@@ -147,6 +157,7 @@ private:
     std::string host_;
     const SshConfigIncludes& includes_;
     std::set<std::string> named_;
+    std::set<std::string> open_; // files that are being read
 };
 
 // Relative names stand beside the file that is read first: in ~/.ssh or /etc/ssh.
@@ -166,6 +177,43 @@ std::vector<SshConfigText> files_of(const std::string& words, const std::string&
             }
         }
         globfree(&found);
+    }
+    return out;
+}
+
+// `open`: the files on the way to this one; `done`: those that were looked at.
+std::string circle_from(
+    const SshConfigText& config, const std::string& folder, std::set<std::string>& open, std::set<std::string>& done)
+{
+    std::error_code error;
+    const std::string file = std::filesystem::weakly_canonical(expanded_home(config.file), error).string();
+    if (open.contains(file))
+        return config.file;
+    if (!done.insert(file).second)
+        return {};
+    open.insert(file);
+    std::istringstream lines(config.text);
+    for (std::string line; std::getline(lines, line);) {
+        const auto [key, rest] = split_line(line);
+        if (key != "include")
+            continue;
+        for (const SshConfigText& more : files_of(rest, folder)) {
+            if (std::string circle = circle_from(more, folder, open, done); !circle.empty())
+                return circle;
+        }
+    }
+    open.erase(file);
+    return {};
+}
+
+// The user's and the system's, as far as they can be read, with the folder that their names begin in.
+std::vector<std::pair<SshConfigText, std::string>> first_files()
+{
+    std::vector<std::pair<SshConfigText, std::string>> out;
+    for (const auto& [folder, name] : {std::pair("~/.ssh", "config"), std::pair("/etc/ssh", "ssh_config")}) {
+        const std::string file = std::string(folder) + "/" + name;
+        if (auto text = read_text_file(expanded_home(file), 4u << 20))
+            out.push_back({{file, *std::move(text)}, folder});
     }
     return out;
 }
@@ -199,16 +247,22 @@ std::vector<std::string> ssh_config_notes(
 std::vector<std::string> ssh_config_notes(const std::string& host)
 {
     std::vector<std::string> notes;
-    for (const std::string folder : {"~/.ssh", "/etc/ssh"}) {
-        const std::string file = folder + (folder.starts_with('~') ? "/config" : "/ssh_config");
-        const auto text = read_text_file(expanded_home(file), 4u << 20);
-        if (!text)
-            continue;
-        for (std::string& note :
-            ssh_config_notes({file, *text}, host, [&](const std::string& words) { return files_of(words, folder); }))
+    for (const auto& [config, folder] : first_files()) {
+        for (std::string& note : ssh_config_notes(
+                 config, host, [&folder](const std::string& words) { return files_of(words, folder); }))
             notes.push_back(std::move(note));
     }
     return notes;
+}
+
+std::string ssh_config_circle()
+{
+    for (const auto& [config, folder] : first_files()) {
+        std::set<std::string> open, done;
+        if (std::string circle = circle_from(config, folder, open, done); !circle.empty())
+            return circle;
+    }
+    return {};
 }
 
 } // namespace fourfold

@@ -22,6 +22,10 @@ std::vector<std::string> ssh_config_notes(
 // Of ~/.ssh/config, /etc/ssh/ssh_config and what they include. Files that cannot be read have no notes.
 std::vector<std::string> ssh_config_notes(const std::string& host);
 
+// The first of those files that includes itself, by whatever way; empty where none does. OpenSSH refuses it, and libssh
+// would read for hours where a file includes several.
+std::string ssh_config_circle();
+
 // OpenSSH host patterns: '*', '?', "!" negates; any matching negation rejects.
 bool matches_host_patterns(const std::string& patterns, const std::string& host);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <sstream>
 
@@ -27,6 +28,9 @@ constexpr const char* kCiphers = "aes256-gcm@openssh.com,aes128-gcm@openssh.com,
 constexpr const char* kHostKeys
     = "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256";
 constexpr std::size_t kMostJumps = 8;
+// How libssh says that it met something else, as it will the next time.
+constexpr std::array<const char*, 4> kOtherServers{
+    "too large banner", "No version of SSH protocol usable", "Packet filter: rejected packet", "Packet len too high"};
 
 std::string option(ssh_session session, ssh_options_e which)
 {
@@ -68,6 +72,8 @@ Expected<Endpoint> configure(ssh_session session, const SshPlace& place, const s
     good = good && set(SSH_OPTIONS_SSH_DIR, folder.c_str());
     for (const std::string& file : {folder + "/config", std::string("/etc/ssh/ssh_config")})
         FOURFOLD_CHECK(check_no_pipe(file));
+    if (const std::string circle = ssh_config_circle(); !circle.empty())
+        return Problem{ProblemCode::bad_input, "includes itself", "take that Include out", circle};
     // Files that do not exist are no error; a line that libssh cannot read is.
     good = good && ssh_options_parse_config(session, nullptr) == SSH_OK;
     if (good && !place.user.empty())
@@ -98,6 +104,8 @@ Expected<Endpoint> configure(ssh_session session, const SshPlace& place, const s
     endpoint.known_hosts = {own_known_hosts(), expanded_home(users), "/etc/ssh/ssh_known_hosts"};
     for (const auto& file : endpoint.known_hosts)
         FOURFOLD_CHECK(check_no_pipe(file));
+    if (const std::string circle = ssh_config_circle(); !circle.empty())
+        return Problem{ProblemCode::bad_input, "includes itself", "take that Include out", circle};
     // libssh orders the key types it asks for by what these files hold; the check itself is ours.
     const std::string own = own_known_hosts().string(), theirs = expanded_home(users);
     if (!set(SSH_OPTIONS_KNOWNHOSTS, own.c_str()) || !set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, theirs.c_str())
@@ -172,6 +180,11 @@ Expected<void> log_in(ssh_session session, int fd, const SshPlace& place, const 
             return Problem{ProblemCode::unsupported,
                 "the host's SSH server and Fourfold have no algorithm in common: " + why,
                 "let its sshd offer one of the client's", name};
+        const bool speaks_ssh = std::none_of(kOtherServers.begin(), kOtherServers.end(),
+            [&](const char* words) { return why.find(words) != std::string::npos; });
+        if (!speaks_ssh)
+            return Problem{ProblemCode::unsupported, "what answers there is no SSH server of today: " + why,
+                "check the host's port", name};
         return Problem{ProblemCode::network, std::string(kNoHandshake) + why, "see the log of the host's sshd", name};
     }
     const int line = ssh_get_fd(session);

@@ -132,6 +132,39 @@ TEST_F(SshFaults, AServerWithoutAnAlgorithmInCommonIsTriedOnce)
     EXPECT_EQ(line.find("tried"), std::string::npos) << line;
 }
 
+TEST_F(SshFaults, WhatIsNoServerOfSshIsTriedOnce)
+{
+    const Sshd host(home, "host"); // for its keys: it is not started
+    for (const std::string& banner : {std::string("SSH-1.5-old\r\n"), "SSH-2.0-" + std::string(100'000, 'x')}) {
+        const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        inet_pton(AF_INET, "127.0.0.1", &at.sin_addr);
+        ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+        ASSERT_EQ(listen(listener, 4), 0);
+        socklen_t size = sizeof at;
+        getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size);
+        std::jthread server([&] {
+            for (int fd = accept(listener, nullptr, nullptr); fd >= 0; fd = accept(listener, nullptr, nullptr)) {
+                (void)send(fd, banner.data(), banner.size(), MSG_NOSIGNAL);
+                char rest[4096]; // until the other end has read it, and goes
+                while (recv(fd, rest, sizeof rest, 0) > 0) { }
+                close(fd);
+            }
+        });
+        RunRequest run = asked(host, {});
+        run.target.hosts[0].port = ntohs(at.sin_port);
+        const auto result = launch(run, observer, {});
+        shutdown(listener, SHUT_RDWR);
+        server.join();
+        close(listener);
+        ASSERT_FALSE(result);
+        const std::string line = result.error().line();
+        EXPECT_NE(line.find("no SSH server of today"), std::string::npos) << line;
+        EXPECT_EQ(line.find("tried"), std::string::npos) << line;
+    }
+}
+
 TEST_F(SshFaults, APipeInThePlaceOfAFileOfSshIsNotWaitedFor)
 {
     Sshd host(home, "host");
@@ -148,6 +181,24 @@ TEST_F(SshFaults, APipeInThePlaceOfAFileOfSshIsNotWaitedFor)
             << result.error().line();
         std::filesystem::remove(file);
     }
+}
+
+// As often as it is included it would be read again, 16 levels deep.
+TEST_F(SshFaults, AConfigurationThatIncludesItselfIsRefused)
+{
+    Sshd host(home, "host");
+    host.start();
+    const auto ssh = home.path() / ".ssh";
+    std::filesystem::create_directories(ssh / "d");
+    std::ofstream(ssh / "config") << "Include d/*\nHost other\n  Port 22\n";
+    for (const char* name : {"d/a", "d/b", "d/c", "d/d"})
+        std::ofstream(ssh / name) << "Host *\n";
+    EXPECT_TRUE(launch(asked(host, {{"FAKE_STEPS", "1"}}), observer, {}));
+    for (const char* name : {"d/a", "d/b", "d/c", "d/d"})
+        std::ofstream(ssh / name) << "Include config\n";
+    const auto result = launch(asked(host, {}), observer, {});
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().line().find("config: includes itself"), std::string::npos) << result.error().line();
 }
 
 // The line breaks while the agent is sent: nothing of how that is done is told.
