@@ -337,7 +337,13 @@ Expected<SQLite::Database> open_database(const std::filesystem::path& file, Stor
         if (!on_network_file_system(file))
             use_write_ahead_log(database);
         database.exec("PRAGMA foreign_keys = ON");
-        migrate(database, file);
+        try {
+            migrate(database, file);
+        } catch (const SQLite::Exception& exception) { // its tables are not those of the schema that it names
+            if ((exception.getErrorCode() & 0xff) != SQLITE_ERROR)
+                throw;
+            return damaged(file, exception.what());
+        }
         return database;
     });
 }

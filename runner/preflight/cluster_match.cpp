@@ -189,6 +189,12 @@ Expected<PlannedCluster> planned_cluster(const FoundCluster& found, const Cluste
         return PlannedCluster{choice.id, {}, "cluster " + choice.id + ", measured before"};
     if (!choice.like.empty())
         return PlannedCluster{choice.like, {}, "cluster " + choice.like + ", as chosen"};
+    if (nodes.gpus_per_node == 0 && !choice.slurm) {
+        for (const ProbeReport::Host& host : found.report.hosts)
+            if (const std::string why = text_field(host.facts.document, "gpu_silence"); !why.empty())
+                return Problem{ProblemCode::failed, printable(why), "mend it, or choose the cluster preset that is like it",
+                    host.name};
+    }
     if (nodes.gpus_per_node == 0) {
         if (choice.slurm)
             return PlannedCluster{{}, {}, "nodes without GPUs: what their cores do is known once they are measured"};

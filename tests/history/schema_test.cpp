@@ -335,6 +335,10 @@ TEST(Schema, ANumberThatNoneHasIsDamage)
                 << store.error().line();
         }
     }
+    raw.exec("PRAGMA user_version = 1"); // its tables are newer
+    const auto older = HistoryStore::open(folder / "history.db", StoreMode::read_write);
+    ASSERT_FALSE(older);
+    EXPECT_NE(older.error().line().find("the history is damaged"), std::string::npos) << older.error().line();
 }
 
 TEST(Schema, WhatStandsInTheWayIsSaid)

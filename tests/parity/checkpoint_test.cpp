@@ -341,6 +341,8 @@ TEST(CheckpointProblems, NameWhatDoesNotFit)
     // They would take a part of it.
     EXPECT_THAT(problem({load, "model.num_hidden_layers=1"}),
         HasSubstr("config.json: num_hidden_layers is 2, the plan's model has 1"));
+    EXPECT_THAT(problem({load, "model.num_attention_heads=2", "model.num_key_value_heads=1"}),
+        HasSubstr("num_attention_heads is 4, the plan's model has 2")); // of which every tensor has the same shape
     EXPECT_THAT(problem({load, "model.tie_word_embeddings=true"}),
         HasSubstr("tie_word_embeddings is false, the plan's model has true"));
     const auto other

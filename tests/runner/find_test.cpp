@@ -106,6 +106,21 @@ TEST(GpusMeant, NamesOfNvidiaAndSlurmFindTheirPreset)
 }
 
 // sinfo tells a partition once for each kind of its nodes; a hostile one tells what cannot be.
+// A GPU that is lost makes nvidia-smi silent: such a node is none of cores.
+TEST(FoundCluster, ADriverThatSaysNothingIsNotTakenForNoGpu)
+{
+    const Home home;
+    ProbeReport::Host host = gpu_host("a", "", 0, 0, Json::object());
+    host.facts.document = {{"gpu_silence", "there is an NVIDIA driver, and nvidia-smi says nothing"}};
+    const FoundCluster found = found_of({host});
+    ClusterChoice choice = first_choice(found, 8);
+    const auto planned = planned_cluster(found, choice, Presets());
+    ASSERT_FALSE(planned);
+    EXPECT_THAT(planned.error().line(), HasSubstr("a: there is an NVIDIA driver, and nvidia-smi says nothing"));
+    choice.like = "dgx-h100";
+    EXPECT_TRUE(planned_cluster(found, choice, Presets()));
+}
+
 TEST(FoundSlurm, APartitionOfSeveralKindsOfNodesHasItsGpus)
 {
     const Home home;

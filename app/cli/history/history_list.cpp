@@ -62,7 +62,7 @@ Expected<int> list_runs(TableFormat format, int limit, const std::string& filter
         runs.resize(std::min(runs.size(), static_cast<std::size_t>(limit)));
     }
     if (format == TableFormat::text && runs.empty() && !filter.empty()) {
-        std::cerr << "no run matches " << filter << "\n";
+        std::cerr << "no run matches " << in_quotes(filter) << "\n";
         return kDone;
     }
     if (format == TableFormat::text && runs.empty()) {

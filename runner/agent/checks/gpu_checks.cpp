@@ -18,7 +18,6 @@ namespace fourfold {
 
 namespace {
 
-constexpr double kToolSeconds = 10;
 constexpr double kMuchMemory = 0.9; // of a GPU must be free
 constexpr std::size_t kMostLog = 4u << 20;
 
@@ -129,8 +128,10 @@ Json gpu_checks(int ranks)
             "install the NVIDIA driver, or set the target's backend to gloo")});
     const std::string query = std::string("--query-gpu=") + kGpuQuery;
     const std::string apps = std::string("--query-compute-apps=") + kProcessQuery;
-    Json out = gpu_findings(output_of({smi.c_str(), query.c_str(), "--format=csv,noheader,nounits"}, kToolSeconds),
-        output_of({smi.c_str(), apps.c_str(), "--format=csv,noheader"}, kToolSeconds), ranks);
+    const std::string gpus = ask_nvidia_smi({query.c_str(), "--format=csv,noheader,nounits"});
+    Json out = gpus.empty() ? Json::array({finding("GPUs", "error", "nvidia-smi says nothing", smi + " " + query,
+                                  "run it by hand: a GPU may be lost, and the node need a restart")})
+                            : gpu_findings(gpus, ask_nvidia_smi({apps.c_str(), "--format=csv,noheader"}), ranks);
     const auto xids = xid_lines();
     if (!xids.empty())
         out.push_back(finding("Xid", "warning", std::to_string(xids.size()) + " GPU errors in the kernel's log",

@@ -76,21 +76,22 @@ void add_gpus(Json& facts)
     const std::string version = slurp("/proc/driver/nvidia/version");
     if (!version.empty()) {
         std::error_code error;
-        if (const std::string program = nvidia_smi(); !program.empty()) {
-            std::istringstream lines(output_of(
-                {program.c_str(), "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"},
-                10));
-            std::string name, memory, driver;
-            while (std::getline(lines, name, ',') && std::getline(lines, memory, ',') && std::getline(lines, driver)) {
-                gpus.push_back(
-                    {{"name", trimmed(name, kBlank)}, {"memory_gib", std::strtod(memory.c_str(), nullptr) / 1024.0}});
-                facts["driver"] = trimmed(driver, kBlank);
-            }
+        const std::string text
+            = ask_nvidia_smi({"--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"});
+        std::istringstream lines(text);
+        std::string name, memory, driver;
+        while (std::getline(lines, name, ',') && std::getline(lines, memory, ',') && std::getline(lines, driver)) {
+            gpus.push_back(
+                {{"name", trimmed(name, kBlank)}, {"memory_gib", std::strtod(memory.c_str(), nullptr) / 1024.0}});
+            facts["driver"] = trimmed(driver, kBlank);
         }
         if (gpus.empty()) {
             for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error))
                 gpus.push_back({{"name", line_value(slurp(entry.path() / "information"), "Model:")}});
         }
+        if (gpus.empty() && !text.starts_with("No devices")) // not the same as no GPU
+            facts["gpu_silence"] = "there is an NVIDIA driver, and nvidia-smi "
+                + (text.empty() ? "says nothing" : "says: " + printable(text.substr(0, text.find('\n')), 200));
     }
     facts["gpus"] = std::move(gpus);
 }

@@ -136,13 +136,9 @@ Json network_adapters(const std::filesystem::path& root)
 Json node_links(const std::filesystem::path& root)
 {
     GpuLinks gpus;
-    if (const std::string program = nvidia_smi(); !program.empty()) {
-        constexpr double kPatience = 10; // seconds
-        const char* smi = program.c_str();
-        gpus = gpu_links(output_of({smi, "nvlink", "--status"}, kPatience), output_of({smi, "topo", "-m"}, kPatience),
-            output_of({smi, "--query-gpu=pcie.link.gen.max,pcie.link.width.max", "--format=csv,noheader,nounits"},
-                kPatience));
-    }
+    if (!nvidia_smi().empty())
+        gpus = gpu_links(ask_nvidia_smi({"nvlink", "--status"}), ask_nvidia_smi({"topo", "-m"}),
+            ask_nvidia_smi({"--query-gpu=pcie.link.gen.max,pcie.link.width.max", "--format=csv,noheader,nounits"}));
     return {{"gpu_gb_s", gpus.gb_s > 0 ? gpus.gb_s : gpus.pcie_gb_s}, {"gpu_links", gpus.links},
         {"pair_links", gpus.pair_links}, {"pcie_gb_s", gpus.pcie_gb_s}, {"adapters", network_adapters(root)}};
 }

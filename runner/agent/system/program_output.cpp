@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+
 namespace fourfold {
 
 std::string output_of(std::vector<const char*> argv, double seconds, bool errors)
@@ -54,6 +56,20 @@ std::string nvidia_smi()
             return program;
     }
     return {};
+}
+
+std::string ask_nvidia_smi(std::vector<const char*> arguments)
+{
+    constexpr double kPatience = 10; // seconds
+    static std::atomic<bool> hangs{false};
+    const std::string program = nvidia_smi();
+    if (program.empty() || hangs)
+        return {};
+    arguments.insert(arguments.begin(), program.c_str());
+    const double begin = monotonic_seconds();
+    std::string text = output_of(std::move(arguments), kPatience);
+    hangs = monotonic_seconds() - begin >= kPatience;
+    return text;
 }
 
 } // namespace fourfold

@@ -95,6 +95,7 @@ Expected<void> compare_models(const fs::path& folder, const ModelShape& model, s
             "give a checkpoint of the plan's model", file.string()};
     };
     FOURFOLD_CHECK(has_part("num_hidden_layers is", &ModelShape::layers));
+    FOURFOLD_CHECK(has_part("num_attention_heads is", &ModelShape::heads)); // of the same rows and columns
     FOURFOLD_CHECK(has_part("tie_word_embeddings is", &ModelShape::tied_embeddings));
     FOURFOLD_CHECK(has_part("biases of queries, keys and values:", &ModelShape::qkv_bias));
     FOURFOLD_CHECK(has_part("biases of linear layers:", &ModelShape::linear_bias));
