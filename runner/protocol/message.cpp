@@ -92,7 +92,7 @@ Problem problem_from_reply(const Json& reply, const std::string& host)
     problem.message = text_field(reply, "message", "the agent reports an error without a message");
     problem.hint = text_field(reply, "hint");
     const std::string where = text_field(reply, "where");
-    problem.where = where.empty() || where == host ? host : host + ": " + where;
+    problem.where = where.empty() || where == host ? host : host.empty() ? where : host + ": " + where;
     return problem;
 }
 
