@@ -82,6 +82,8 @@ Expected<std::shared_ptr<const TokenIndex>> TokenIndex::open(const std::filesyst
             "make it again", file.string()};
     index->sequences_ = std::int64_t(sequences);
     index->documents_ = std::max(std::int64_t(bounds), std::int64_t(1)) - 1;
+    if (bounds > 0)
+        FOURFOLD_CHECK(index->document_begin(index->documents_)); // where the last one ends: all others are before it
     return std::shared_ptr<const TokenIndex>(index);
 }
 

@@ -70,6 +70,9 @@ TEST(TokenIndex, TornOnesAreNamed)
     std::string type = whole;
     type[17] = 6; // float64
     EXPECT_THAT(TokenIndex::open(folder.write("f.idx", type)).error().message, HasSubstr("type 6"));
+    std::string end = whole;
+    end[end.size() - 8] = 9; // where the last document ends
+    EXPECT_THAT(TokenIndex::open(folder.write("e.idx", end)).error().message, HasSubstr("sequence 9 of 2"));
 }
 
 // 10^9 documents: the head alone is read. The file has no blocks.
