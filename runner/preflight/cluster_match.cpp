@@ -192,8 +192,8 @@ Expected<PlannedCluster> planned_cluster(const FoundCluster& found, const Cluste
     if (nodes.gpus_per_node == 0 && !choice.slurm) {
         for (const ProbeReport::Host& host : found.report.hosts)
             if (const std::string why = text_field(host.facts.document, "gpu_silence"); !why.empty())
-                return Problem{ProblemCode::failed, printable(why), "mend it, or choose the cluster preset that is like it",
-                    host.name};
+                return Problem{ProblemCode::failed, printable(why),
+                    "mend it, or choose the cluster preset that is like it", host.name};
     }
     if (nodes.gpus_per_node == 0) {
         if (choice.slurm)

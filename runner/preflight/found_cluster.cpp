@@ -127,8 +127,8 @@ std::string gpu_link_words(const FoundNodes& nodes)
 bool is_less(const FoundPartition& a, const FoundPartition& b)
 {
     const auto worth = [](const FoundPartition& one) {
-        return std::tuple(one.gpus_per_node > 0, one.up, one.is_default,
-            int64_t{one.usable} * std::max(1, one.gpus_per_node));
+        return std::tuple(
+            one.gpus_per_node > 0, one.up, one.is_default, int64_t{one.usable} * std::max(1, one.gpus_per_node));
     };
     return worth(a) < worth(b);
 }
@@ -138,8 +138,7 @@ const FoundPartition* partition_of(const FoundCluster& found, const ClusterChoic
 {
     const FoundPartition* most = nullptr;
     for (const FoundPartition& one : found.partitions) {
-        const bool named
-            = choice.queue.partition.empty() ? one.is_default : one.name == choice.queue.partition;
+        const bool named = choice.queue.partition.empty() ? one.is_default : one.name == choice.queue.partition;
         if (named && (!most || is_less(*most, one)))
             most = &one;
     }

@@ -248,8 +248,8 @@ std::vector<std::string> ssh_config_notes(const std::string& host)
 {
     std::vector<std::string> notes;
     for (const auto& [config, folder] : first_files()) {
-        for (std::string& note : ssh_config_notes(
-                 config, host, [&folder](const std::string& words) { return files_of(words, folder); }))
+        for (std::string& note :
+            ssh_config_notes(config, host, [&folder](const std::string& words) { return files_of(words, folder); }))
             notes.push_back(std::move(note));
     }
     return notes;

@@ -207,7 +207,8 @@ TEST(Messages, FieldsOfTheWrongTypeAreAbsent)
     EXPECT_EQ(back.code, problem.code);
     EXPECT_EQ(back.line(), "host: there: no (try)");
     EXPECT_EQ(problem_from_reply(error_reply(problem), "there").line(), "there: no (try)") << "named once";
-    EXPECT_EQ(problem_from_reply(error_reply(problem), "").line(), "there: no (try)") << "of a process of the same host";
+    EXPECT_EQ(problem_from_reply(error_reply(problem), "").line(), "there: no (try)")
+        << "of a process of the same host";
 }
 
 TEST(Hashes, AreRememberedUntilTheFileChanges)

@@ -130,7 +130,7 @@ Json gpu_checks(int ranks)
     const std::string apps = std::string("--query-compute-apps=") + kProcessQuery;
     const std::string gpus = ask_nvidia_smi({query.c_str(), "--format=csv,noheader,nounits"});
     Json out = gpus.empty() ? Json::array({finding("GPUs", "error", "nvidia-smi says nothing", smi + " " + query,
-                                  "run it by hand: a GPU may be lost, and the node need a restart")})
+                   "run it by hand: a GPU may be lost, and the node need a restart")})
                             : gpu_findings(gpus, ask_nvidia_smi({apps.c_str(), "--format=csv,noheader"}), ranks);
     const auto xids = xid_lines();
     if (!xids.empty())

@@ -12,8 +12,8 @@ namespace fourfold {
 std::string output_of(std::vector<const char*> argv, double seconds, bool errors = false);
 // Its absolute path at one of fixed places; empty where there is no NVIDIA driver.
 std::string nvidia_smi();
-// What nvidia-smi says to that, within ten seconds; empty where there is none. One that hangs, as it does where a GPU is
-// lost, is not asked again by this process.
+// What nvidia-smi says to that, within ten seconds; empty where there is none. One that hangs, as it does where a GPU
+// is lost, is not asked again by this process.
 std::string ask_nvidia_smi(std::vector<const char*> arguments);
 
 } // namespace fourfold

@@ -207,7 +207,8 @@ Expected<void> check_output(const fs::path& output)
     if (!fs::exists(fs::symlink_status(output, error))
         || (fs::is_directory(output, error) && fs::is_empty(output, error)))
         return {};
-    return Problem{ProblemCode::bad_input, "exists and is not an empty folder", "name another --output", output.string()};
+    return Problem{
+        ProblemCode::bad_input, "exists and is not an empty folder", "name another --output", output.string()};
 }
 Expected<void> put(const fs::path& from, const fs::path& to)
 {

@@ -97,9 +97,10 @@ TEST_F(PublishedConfigs, NumbersThatAreNoneAreRead)
     ASSERT_TRUE(config) << config.error().line();
     EXPECT_EQ(*config, Json::parse(R"({"a": [0.0, "Infinity"], "b": "-Infinity", "c": "NaN", "d": "\" Infinity \""})"));
     EXPECT_FALSE(parse_config(R"({"a": Infinitely})", "c"));
-    const auto eps = parse_config(R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 61,
+    const auto eps
+        = parse_config(R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 61,
         "num_attention_heads": 4, "intermediate_size": 176, "rms_norm_eps": NaN})",
-        "c");
+            "c");
     const auto model = model_from_config(*eps, "c");
     ASSERT_FALSE(model) << "no default takes its place";
     EXPECT_EQ(model.error().line(), R"(c: rms_norm_eps: expected a number above 0, found "NaN")");

@@ -182,8 +182,7 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     };
     content.marked = [this](int row) { return marked_.contains(list_.run(static_cast<std::size_t>(row)).id); };
     const int plot = place.rows >= 26 && !list_.visible().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
-    table_.draw(
-        canvas, {place.row + told, place.column + 1, place.rows - 1 - told - plot, place.columns - 2}, content);
+    table_.draw(canvas, {place.row + told, place.column + 1, place.rows - 1 - told - plot, place.columns - 2}, content);
     if (const RunSummary* run = chosen())
         canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
             printable(run->id + (run->problem.empty() ? "" : ": " + run->problem)
