@@ -73,7 +73,7 @@ Expected<Endpoint> configure(ssh_session session, const SshPlace& place, const s
     for (const std::string& file : {folder + "/config", std::string("/etc/ssh/ssh_config")})
         FOURFOLD_CHECK(check_no_pipe(file));
     if (const std::string circle = ssh_config_circle(); !circle.empty())
-        return Problem{ProblemCode::bad_input, "includes itself", "take that Include out", circle};
+        return Problem{ProblemCode::bad_input, circle + " includes itself", "take that Include out", name};
     // Files that do not exist are no error; a line that libssh cannot read is.
     good = good && ssh_options_parse_config(session, nullptr) == SSH_OK;
     if (good && !place.user.empty())
