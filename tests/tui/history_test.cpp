@@ -65,7 +65,7 @@ TEST_F(TuiHistory, AProblemIsReadToItsEnd)
     TerminalProgram program(fixed(), options(24, 60));
     ASSERT_TRUE(program.shows("Fits."));
     program.type("5");
-    EXPECT_TRUE(program.shows("(move it away)")) << program.grid().text();
+    EXPECT_TRUE(program.shows("away)")) << program.grid().text();
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
 }
