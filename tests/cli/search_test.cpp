@@ -4,6 +4,7 @@
 #include "tests/cli/program.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace fourfold::test {
 namespace {
@@ -102,11 +103,9 @@ TEST_F(Search, WhatIsNotKnownIsNotSearchedBy)
     expect_problem(fourfold(small({"--constraint", "tp > 1 and goodput > 0.5"})), 2,
         "--constraint: \"goodput\" is not known without a failure rate (--failure-rate or --mtbf) and the speed");
     EXPECT_EQ(fourfold(small({"--objective", "cost", "--price", "2"})).status, 0);
-    const Output undefined = fourfold(small({"--constraint", "tp % 0 == 0"}));
-    EXPECT_EQ(undefined.status, 1);
-    EXPECT_THAT(undefined.err, HasSubstr("it has no value for any of them"));
     for (const auto& [option, text, said] :
-        {std::tuple{"--constraint", "tp / 0 > 1", "it has no value for any of them"},
+        {std::tuple{"--constraint", "tp % 0 == 0", "it has no value for any of them"},
+            std::tuple{"--constraint", "tp / 0 > 1", "it has no value for any of them"},
             std::tuple{"--objective", "min 1 / (tp - tp)",
                 "no layout: the objective \"1 / (tp - tp)\" has no value for any of"}}) {
         const Output none = fourfold(small({option, text}));
