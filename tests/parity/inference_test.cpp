@@ -223,7 +223,7 @@ TEST(Tools, SayWhatDoesNotFit)
     EXPECT_THAT(says({"--generate", "[1]", "--model", checkpoint, "--tokenizer", write_tokenizer(folder.path(), 62)}),
         HasSubstr("has 62 tokens, the model 61"));
     EXPECT_THAT(says({"--generate", "[1]", "--model", folder.path() / "nowhere"}), HasSubstr("nowhere"));
-    EXPECT_THAT(says({"--export", checkpoint, "--output", folder.path()}, 1), HasSubstr("is not an empty folder"));
+    EXPECT_THAT(says({"--export", checkpoint, "--output", folder.path()}, 2), HasSubstr("is not an empty folder"));
     EXPECT_THAT(
         says({"--export", checkpoint, "--output", folder.path() / "a", "--dtype", "fp8"}), HasSubstr("--dtype"));
     EXPECT_THAT(says({"--export", checkpoint, "--folder", "b"}), HasSubstr("unknown argument \"--folder\""));
