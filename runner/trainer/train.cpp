@@ -6,6 +6,7 @@
 #include "core/schedule/chrome_trace.h"
 #include "runner/trainer/checkpoint/publish.h"
 #include "runner/trainer/checkpoint/saver.h"
+#include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/failure.h"
@@ -368,8 +369,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     if (identity().watch)
         identity().watch->start(leave_after);
     FOURFOLD_CHECK(rendezvous->meet());
-    FOURFOLD_TRY(const auto hosts, exchange_host_facts(job, *rendezvous));
-    FOURFOLD_TRY(const Device device, choose_device(job, plan, hosts));
+    FOURFOLD_TRY(const auto hosts, gather_host_facts(job, *rendezvous));
+    FOURFOLD_CHECK(rendezvous->agree("devices", [&] { return check_devices(job, plan, hosts); }));
+    const Device device = choose_device(job, plan, hosts.front());
     if (device.cuda)
         select_gpu(device.gpu);
 
@@ -383,10 +385,11 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     }
 
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
+    const auto store = make_c10d_store(rendezvous->line(), job.timeout_s);
     connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return make_c10d_transport(
-                rendezvous->store(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
+                store.get(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
         }));
     const Mesh& mesh = *connections.mesh;
     mesh.recorder->share(identity().page);
