@@ -257,6 +257,15 @@ std::vector<StepRow> steps_of(SQLite::Database& database, const std::string& run
     return rows;
 }
 
+Json last_step_of(SQLite::Database& database, const std::string& run)
+{
+    SQLite::Statement row(
+        database, "SELECT line FROM events WHERE run = ? AND stream = ? AND kind = 'step' ORDER BY seq DESC LIMIT 1");
+    row.bind(1, run);
+    row.bind(2, std::string(kMainStream));
+    return row.executeStep() ? Json::parse(row.getColumn(0).getString(), nullptr, false) : Json();
+}
+
 std::vector<Json> other_events_of(SQLite::Database& database, const std::string& run)
 {
     std::vector<Json> events;

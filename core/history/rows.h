@@ -48,6 +48,8 @@ inline constexpr const char* kMainStream = "events";
 // `run.read_at` of the run's plan.
 std::optional<int> read_at_of(SQLite::Database& database, const std::string& run);
 std::vector<StepRow> steps_of(SQLite::Database& database, const std::string& run);
+// Its event, which has what no column has; null where there is none.
+Json last_step_of(SQLite::Database& database, const std::string& run);
 // Of the run's own stream.
 std::vector<Json> other_events_of(SQLite::Database& database, const std::string& run);
 // From the steps that are there now.

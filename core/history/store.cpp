@@ -274,6 +274,9 @@ Expected<RunDetail> HistoryStore::show(const std::string& id) const
         while (hosts.executeStep())
             detail.hosts.push_back(hosts.getColumn(0).getString());
         detail.steps = steps_of(impl_->database, run);
+        const Json last = last_step_of(impl_->database, run);
+        detail.allocated_gib = number_at(last, "memory_allocated_gib");
+        detail.reserved_gib = number_at(last, "memory_reserved_gib");
         detail.other_events = other_events_of(impl_->database, run);
         return detail;
     });

@@ -74,6 +74,9 @@ struct RunDetail {
     std::vector<Json> other_events; // every event that is not `step`
     std::string headline_rule; // how measured_tps_per_gpu was taken: "median of steps 11..50", "step 90"
     std::optional<double> tps_spread; // (p90 - p10) / median over the headline's window
+    // Of a run on GPUs, largest over ranks: of tensors, and what the caching allocator took for them. That of the two
+    // that predictions are compared with is measured_memory_gib.
+    std::optional<double> allocated_gib, reserved_gib;
     [[nodiscard]] bool ran_on_cpus() const; // its ranks said so, whatever the plan is for
 };
 

@@ -466,7 +466,7 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     const Constants& constants = rank.constants;
     const double layers = group.layers;
     const RecomputeShare again = recompute_share(plan, constants, group.moe, layers, recompute_layers);
-    RowOperations rows{list, plan, rank, layers, again, RepeatedProducts(plan, again, group.moe)};
+    RowOperations rows{list, plan, rank, layers, again, RepeatedProducts(plan, rank, again, group.moe)};
     for (const Row& row : layer_rows(plan.model, group.moe))
         std::visit(rows, row);
     rows.end_product();

@@ -81,11 +81,13 @@ RecomputeShare recompute_share(
         .exchange = products};
 }
 
-RepeatedProducts::RepeatedProducts(const ResolvedPlan& plan, const RecomputeShare& share, bool moe)
+RepeatedProducts::RepeatedProducts(
+    const ResolvedPlan& plan, const RankShape& rank, const RecomputeShare& share, bool moe)
     : share_(share)
     , moe_(moe)
     , latent_(plan.model.latent.has_value())
     , in_pieces_(in_pieces(plan))
+    , sums_(rank.tp > 1 && rank.constants[Constant::gradient_buffers] > 0)
 {
 }
 
@@ -104,13 +106,14 @@ double RepeatedProducts::share_of(const MatrixRow& matrix)
         return share_.part;
     if (in_pieces_ && !expert) // gathered beside the product, summed up beside it
         return matrix.residual() ? 0 : share_.part;
-    return counted_++ % 2 == 0 ? 0 : share_.part;
+    const bool kept = counted_++ % 2 == 0;
+    return kept || (sums_ && matrix.residual() && !expert) ? 0 : share_.part;
 }
 
 double kept_by_operations(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
     const RecomputeShare all{.part = 1, .every_second = true};
-    RepeatedProducts repeated(plan, all, moe);
+    RepeatedProducts repeated(plan, rank, all, moe);
     double kept = rank.hidden / rank.sequence_split;
     const auto add = [&](const MatrixRow& matrix, double rows) {
         const double again = repeated.share_of(matrix);

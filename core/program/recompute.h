@@ -27,12 +27,13 @@ RecomputeShare recompute_share(
 // What runs through the layer's products in order: says of each how much of it is repeated.
 class RepeatedProducts {
 public:
-    RepeatedProducts(const ResolvedPlan& plan, const RecomputeShare& share, bool moe);
+    RepeatedProducts(const ResolvedPlan& plan, const RankShape& rank, const RecomputeShare& share, bool moe);
     double share_of(const MatrixRow& matrix); // 0..1
 
 private:
     const RecomputeShare& share_;
     bool moe_, latent_, in_pieces_;
+    bool sums_; // the bundled trainer repeats no product whose sum over the ranks it keeps
     int counted_ = 0;
 };
 

@@ -12,9 +12,25 @@ std::string rank_on_host(const std::vector<Json>& hosts, std::size_t rank)
     return "rank " + std::to_string(rank) + " on " + hosts[rank]["host"].get<std::string>();
 }
 
-// Every rank has a GPU, and nobody else has the same.
-Expected<void> check_claims(const Job& job, const std::vector<Json>& hosts)
+bool on_gpus(const Job& job, const ResolvedPlan& plan)
 {
+    return job.backend.empty() ? !plan.cluster.gpu.is_cpu() : job.backend == "nccl";
+}
+
+} // namespace
+
+Json gpu_claim(int local_rank, const std::vector<std::string>& ids)
+{
+    const auto count = static_cast<int>(ids.size());
+    const int index = local_rank < count ? local_rank : count == 1 ? 0 : -1;
+    return {{"has_gpu", index >= 0}, {"gpu_index", index},
+        {"gpu_id", index >= 0 ? Json(ids[static_cast<std::size_t>(index)]) : Json(nullptr)}};
+}
+
+Expected<void> check_devices(const Job& job, const ResolvedPlan& plan, const std::vector<Json>& hosts)
+{
+    if (!on_gpus(job, plan))
+        return {};
     std::map<std::string, std::size_t> taken;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
         if (!hosts[rank]["has_gpu"].get<bool>())
@@ -31,26 +47,11 @@ Expected<void> check_claims(const Job& job, const std::vector<Json>& hosts)
     return {};
 }
 
-} // namespace
-
-Json gpu_claim(int local_rank, const std::vector<std::string>& ids)
+Device choose_device(const Job& job, const ResolvedPlan& plan, const Json& own)
 {
-    const auto count = static_cast<int>(ids.size());
-    const int index = local_rank < count ? local_rank : count == 1 ? 0 : -1;
-    return {{"has_gpu", index >= 0}, {"gpu_index", index},
-        {"gpu_id", index >= 0 ? Json(ids[static_cast<std::size_t>(index)]) : Json(nullptr)}};
-}
-
-Expected<Device> choose_device(const Job& job, const ResolvedPlan& plan, const std::vector<Json>& hosts)
-{
-    Device device;
-    device.cuda = job.backend.empty() ? !plan.cluster.gpu.is_cpu() : job.backend == "nccl";
-    if (!device.cuda)
-        return device;
-    FOURFOLD_CHECK(check_claims(job, hosts));
-    device.backend = "nccl";
-    device.gpu = hosts[static_cast<std::size_t>(job.rank)]["gpu_index"].get<int>();
-    return device;
+    if (!on_gpus(job, plan))
+        return {};
+    return {true, "nccl", own["gpu_index"].get<int>()};
 }
 
 } // namespace fourfold::trainer

@@ -21,8 +21,10 @@ struct Device {
 // that its process sees. It takes the one of its local rank, or, where the launcher shows each rank one GPU, that one.
 Json gpu_claim(int local_rank, const std::vector<std::string>& ids);
 
-// All ranks come to the same answer. `hosts`: the facts of every rank, its claim among them. A Problem (unsupported)
-// where ranks that should run on GPUs have none, or two of them the same one.
-Expected<Device> choose_device(const Job& job, const ResolvedPlan& plan, const std::vector<Json>& hosts);
+// A Problem (unsupported) where ranks that should run on GPUs have none, or two of them the same one. `hosts`: the
+// facts of every rank, its claim among them.
+Expected<void> check_devices(const Job& job, const ResolvedPlan& plan, const std::vector<Json>& hosts);
+// What this rank runs on, where check_devices() has nothing against it. `own`: its facts.
+Device choose_device(const Job& job, const ResolvedPlan& plan, const Json& own);
 
 } // namespace fourfold::trainer

@@ -124,12 +124,14 @@ Expected<void> check_libtorch()
         "point FOURFOLD_LIBTORCH or the library path to LibTorch " + wanted, "libtorch_cpu.so"};
 }
 
-Expected<std::vector<Json>> exchange_host_facts(const Job& job, Rendezvous& rendezvous)
+Expected<std::vector<Json>> gather_host_facts(const Job& job, Rendezvous& rendezvous)
 {
     Json own{{"rank", job.rank}, {"host", host_name()}, {"address", job.address}, {"kernel", kernel_release()}};
     own.update(gpu_claim(job.local_rank, gpu_ids()));
     own.update(cpu_facts());
     FOURFOLD_CHECK(rendezvous.publish("host/" + std::to_string(job.rank), own.dump()));
+    if (job.rank != 0)
+        return std::vector<Json>{std::move(own)};
     std::vector<std::string> keys;
     for (int rank = 0; rank < job.world_size; ++rank)
         keys.push_back("host/" + std::to_string(rank));

@@ -28,8 +28,9 @@ int use_threads(const ResolvedPlan& plan, const Job& job);
 // Gives back memory that only starting needed. Before the first step.
 void release_start_up_memory();
 
-// Every rank tells what it runs on; everyone knows all of it. One object per rank, with those of gpu_claim().
-Expected<std::vector<Json>> exchange_host_facts(const Job& job, Rendezvous& rendezvous);
+// Every rank tells rank 0 what it runs on. On rank 0 one object per rank, with those of gpu_claim(); on another its own
+// alone.
+Expected<std::vector<Json>> gather_host_facts(const Job& job, Rendezvous& rendezvous);
 
 // The fields of the `start` event.
 Json start_event(

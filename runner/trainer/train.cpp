@@ -6,6 +6,7 @@
 #include "core/schedule/chrome_trace.h"
 #include "runner/trainer/checkpoint/publish.h"
 #include "runner/trainer/checkpoint/saver.h"
+#include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/failure.h"
@@ -45,23 +46,43 @@ std::atomic<bool> stop_wanted{false};
 using OfRanks = std::vector<double>;
 
 struct RankFigures {
-    OfRanks memory_gib; // peak since the start
     OfRanks step_time_s; // by each rank's own clock
+    // Peaks since the start: of all memory on CPUs, of the caching allocator's on GPUs.
+    OfRanks resident_gib, allocated_gib, reserved_gib;
+
+    // What predictions of the plan's stack are compared with.
+    [[nodiscard]] const OfRanks& memory_gib(MemoryConvention convention) const
+    {
+        const OfRanks& of_gpu = convention == MemoryConvention::peak_allocated ? allocated_gib : reserved_gib;
+        return of_gpu.empty() ? resident_gib : of_gpu;
+    }
 };
 
 // The same on all ranks.
 RankFigures of_all_ranks(const Mesh& mesh, const Device& device, double step_time_s)
 {
+    RankFigures figures;
+    const GpuPeaks peaks = gpu_peaks();
+    std::vector<std::pair<double, OfRanks*>> own{{step_time_s, &figures.step_time_s}};
+    if (device.cuda)
+        own.insert(
+            own.end(), {{peaks.allocated_gib, &figures.allocated_gib}, {peaks.reserved_gib, &figures.reserved_gib}});
+    else
+        own.emplace_back(resident_peak_gib(), &figures.resident_gib);
     const int64_t ranks = mesh[GroupKind::world].size();
-    at::Tensor all = at::zeros({2, ranks}, at::TensorOptions().dtype(at::kDouble));
-    all[0][mesh[GroupKind::world].rank()] = device.cuda ? gpu_peak_gib() : resident_peak_gib();
-    all[1][mesh[GroupKind::world].rank()] = step_time_s;
+    at::Tensor all = at::zeros({int64_t(own.size()), ranks}, at::TensorOptions().dtype(at::kDouble));
+    for (std::size_t row = 0; row < own.size(); ++row)
+        all[int64_t(row)][mesh[GroupKind::world].rank()] = own[row].first;
     if (device.cuda)
         all = all.cuda();
     mesh[GroupKind::world].all_reduce(all, Reduce::sum);
     all = all.cpu();
     const auto* values = all.const_data_ptr<double>();
-    return {OfRanks(values, values + ranks), OfRanks(values + ranks, values + 2 * ranks)};
+    for (const auto& [value, of_ranks] : own) {
+        of_ranks->assign(values, values + ranks);
+        values += ranks;
+    }
+    return figures;
 }
 
 // What the `ranks` object of a step tells of one figure; the worst rank is the one with the most.
@@ -189,6 +210,8 @@ private:
         if (mesh_[GroupKind::world].rank() != 0)
             return {};
         const Throughput speed = throughput(plan_, fresh * seq_len, time);
+        const auto most = [](const OfRanks& values) { return *std::max_element(values.begin(), values.end()); };
+        const OfRanks& memory = ranks.memory_gib(plan_.stack.memory_convention);
         std::printf("step %d  loss %.4f  grad norm %.3f  %.1f tokens/s/GPU  %.3f s\n", step + 1, outcome.loss,
             outcome.grad_norm, speed.tps_per_gpu, step_time);
         std::fflush(stdout);
@@ -196,13 +219,15 @@ private:
             {"grad_norm", number_or_null(outcome.grad_norm)},
             {"learning_rate", plan_.run.learning_rate(step, trainer_.total_steps())}, {"step_time_s", step_time},
             {"tps_per_gpu", speed.tps_per_gpu}, {"tflops_per_gpu", speed.tflops_per_gpu},
-            {"mfu", number_or_null(speed.mfu)},
-            {"memory_peak_gib", *std::max_element(ranks.memory_gib.begin(), ranks.memory_gib.end())},
-            {"ranks",
-                {{"memory_peak_gib", spread_of(ranks.memory_gib)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
+            {"mfu", number_or_null(speed.mfu)}, {"memory_peak_gib", most(memory)},
+            {"ranks", {{"memory_peak_gib", spread_of(memory)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
             {"tokens", samples * seq_len}, {"samples", samples}, {"global_batch", batch.size},
             {"loss_scale", trainer_.loss_scaler().state().scale}, {"skipped_steps", skipped_}, {"nan_steps", unusable_},
             {"data_time_s", data_time}};
+        if (!ranks.reserved_gib.empty()) {
+            fields["memory_allocated_gib"] = most(ranks.allocated_gib);
+            fields["memory_reserved_gib"] = most(ranks.reserved_gib);
+        }
         if (load)
             fields["experts"] = {{"busiest", load->busiest}, {"layer", load->layer}, {"idle", load->idle}};
         return events_.write("step", fields);
@@ -344,8 +369,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     if (identity().watch)
         identity().watch->start(leave_after);
     FOURFOLD_CHECK(rendezvous->meet());
-    FOURFOLD_TRY(const auto hosts, exchange_host_facts(job, *rendezvous));
-    FOURFOLD_TRY(const Device device, choose_device(job, plan, hosts));
+    FOURFOLD_TRY(const auto hosts, gather_host_facts(job, *rendezvous));
+    FOURFOLD_CHECK(rendezvous->agree("devices", [&] { return check_devices(job, plan, hosts); }));
+    const Device device = choose_device(job, plan, hosts.front());
     if (device.cuda)
         select_gpu(device.gpu);
 
@@ -359,10 +385,11 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     }
 
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
+    const auto store = make_c10d_store(rendezvous->line(), job.timeout_s);
     connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return make_c10d_transport(
-                rendezvous->store(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
+                store.get(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
         }));
     const Mesh& mesh = *connections.mesh;
     mesh.recorder->share(identity().page);

@@ -199,6 +199,23 @@ TEST_F(History, JsonHasTheFieldsOfItsForm)
     EXPECT_EQ(run["other_events"].size(), 3u);
 }
 
+TEST_F(History, ShowsWhatAGpuAllocatedAndReserved)
+{
+    fill();
+    EXPECT_TRUE(json_of(fourfold({"history", "show", "01RUNA", "--json"}))["memory_reserved_gib"].is_null());
+    HistoryStore store = open_store(history_file());
+    must(store.create_run(sample_run("01RUNC")));
+    must(store.append_events("01RUNC", "events",
+        {start_line(0),
+            R"({"seq":1,"event":"step","step":1,"loss":5,"memory_peak_gib":3,"memory_allocated_gib":3,)"
+            R"("memory_reserved_gib":4.25})"}));
+    EXPECT_THAT(
+        fourfold({"history", "show", "01RUNC"}).out, HasSubstr("memory     3.00 GiB allocated, 4.25 GiB reserved"));
+    const Json run = json_of(fourfold({"history", "show", "01RUNC", "--json"}));
+    EXPECT_EQ(run["memory_allocated_gib"], 3.0);
+    EXPECT_EQ(run["memory_reserved_gib"], 4.25);
+}
+
 TEST_F(History, ShowsPredictionBesideMeasurement)
 {
     fill();

@@ -111,6 +111,22 @@ TEST(Store, SummarisesStepsAlikeInAnyBatches)
     }
 }
 
+TEST(Store, BothPeaksOfAGpuAreTheLastSteps)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = open_store(folder / "history.db");
+    must(store.create_run(sample_run("01RUN")));
+    EXPECT_EQ(must(store.show("01RUN")).reserved_gib, std::nullopt);
+    const std::string figures = R"("loss":1,"memory_peak_gib":3,"memory_allocated_gib":3,"memory_reserved_gib":)";
+    must(store.append_events("01RUN", "events",
+        {start_line(0), R"({"seq":1,"event":"step","step":1,)" + figures + "3.5}",
+            R"({"seq":2,"event":"step","step":2,)" + figures + "4}", end_line(3, "ok")}));
+    const RunDetail run = must(store.show("01RUN"));
+    EXPECT_EQ(run.allocated_gib, 3);
+    EXPECT_EQ(run.reserved_gib, 4);
+    EXPECT_EQ(run.summary.measured_memory_gib, 3);
+}
+
 TEST(Store, SkipsWhatIsStoredAndRefusesGaps)
 {
     const TemporaryFolder folder;

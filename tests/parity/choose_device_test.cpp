@@ -34,6 +34,12 @@ protected:
         job.backend = backend;
         return job;
     }
+    // As the ranks of a job come to it: rank 0 checks, each takes its own.
+    static Expected<Device> chosen(const Job& job, const ResolvedPlan& plan, const std::vector<Json>& hosts)
+    {
+        FOURFOLD_CHECK(check_devices(job, plan, hosts));
+        return choose_device(job, plan, hosts[std::size_t(job.rank)]);
+    }
     ResolvedPlan on_cpus, on_gpus;
     const std::vector<Json> whole = ranks_that_see({{"a", "b"}, {"a", "b"}, {"c", "d"}, {"c", "d"}});
     const std::vector<Json> single = ranks_that_see({{"a"}, {"b"}, {"c"}, {"d"}});
@@ -43,20 +49,20 @@ protected:
 TEST_F(ChooseDevice, ThePlansHardware)
 {
     for (int number = 0; number < 4; ++number) {
-        const auto device = choose_device(rank(number), on_gpus, whole);
+        const auto device = chosen(rank(number), on_gpus, whole);
         ASSERT_TRUE(device) << device.error().line();
         EXPECT_TRUE(device->cuda);
         EXPECT_EQ(device->backend, "nccl");
         EXPECT_EQ(device->gpu, number % 2);
-        EXPECT_FALSE(choose_device(rank(number), on_cpus, whole)->cuda) << "GPUs that nobody planned for";
-        EXPECT_EQ(choose_device(rank(number), on_cpus, none)->backend, "gloo");
+        EXPECT_FALSE(chosen(rank(number), on_cpus, whole)->cuda) << "GPUs that nobody planned for";
+        EXPECT_EQ(chosen(rank(number), on_cpus, none)->backend, "gloo");
     }
 }
 
 TEST_F(ChooseDevice, EachRankMayBeShownOneGpu)
 {
     for (int number = 0; number < 4; ++number) {
-        const auto device = choose_device(rank(number), on_gpus, single);
+        const auto device = chosen(rank(number), on_gpus, single);
         ASSERT_TRUE(device) << device.error().line();
         EXPECT_TRUE(device->cuda);
         EXPECT_EQ(device->gpu, 0);
@@ -66,25 +72,25 @@ TEST_F(ChooseDevice, EachRankMayBeShownOneGpu)
 TEST_F(ChooseDevice, NeverTheCpuInThePlaceOfAGpu)
 {
     for (const auto& job : {rank(0), rank(0, "nccl")}) {
-        const auto refused = choose_device(job, on_gpus, none);
+        const auto refused = chosen(job, on_gpus, none);
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().message, "rank 0 on node1 has no GPU, and the job runs on GPUs");
     }
-    const auto one_short = choose_device(rank(0), on_gpus, ranks_that_see({{"a", "b"}, {"a", "b"}, {"c", "d"}, {}}));
+    const auto one_short = chosen(rank(0), on_gpus, ranks_that_see({{"a", "b"}, {"a", "b"}, {"c", "d"}, {}}));
     ASSERT_FALSE(one_short);
     EXPECT_EQ(one_short.error().message, "rank 3 on node2 has no GPU, and the job runs on GPUs");
-    const auto by_name = choose_device(rank(0, "gloo"), on_gpus, whole);
+    const auto by_name = chosen(rank(0, "gloo"), on_gpus, whole);
     ASSERT_TRUE(by_name);
     EXPECT_FALSE(by_name->cuda);
-    EXPECT_FALSE(choose_device(rank(0, "nccl"), on_cpus, none));
+    EXPECT_FALSE(chosen(rank(0, "nccl"), on_cpus, none));
 }
 
 TEST_F(ChooseDevice, TwoRanksNeverShareAGpu)
 {
-    const auto refused = choose_device(rank(3), on_gpus, ranks_that_see({{"a"}, {"b"}, {"c"}, {"c"}}));
+    const auto refused = chosen(rank(3), on_gpus, ranks_that_see({{"a"}, {"b"}, {"c"}, {"c"}}));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().message, "rank 2 on node2 and rank 3 would share one GPU");
-    EXPECT_TRUE(choose_device(rank(3), on_gpus, ranks_that_see({{"", ""}, {"", ""}, {"", ""}, {"", ""}})))
+    EXPECT_TRUE(chosen(rank(3), on_gpus, ranks_that_see({{"", ""}, {"", ""}, {"", ""}, {"", ""}})))
         << "a driver that tells no ids";
 }
 

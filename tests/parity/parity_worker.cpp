@@ -19,6 +19,7 @@
 // and writes DIR/statuses.json: the exit status of each, or 128 + signal. Their output goes to DIR/rank<r>.log.
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
+#include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/comm/nccl_rules.h"
 #include "runner/trainer/device/device.h"
@@ -270,8 +271,9 @@ void work(int argc, char** argv)
     if (options.contains("--nccl-rules"))
         device = std::make_shared<RuledDevice>(RuledDevice::Limits{std::stoi(options["--nccl-rules"]),
             flags.contains("--one-queue"), std::chrono::milliseconds(int64_t(job.timeout_s * 1000))});
+    const auto store = make_c10d_store(rendezvous->line(), job.timeout_s);
     const TransportFactory connect = [&](const std::string& name, const std::vector<int>& ranks, int place) {
-        auto transport = make_c10d_transport(rendezvous->store(),
+        auto transport = make_c10d_transport(store.get(),
             {flags.contains("--nccl") ? "nccl" : "gloo", name, place, int(ranks.size()), job.address, job.timeout_s});
         const auto dot = corrupt.find('.');
         if (dot != std::string::npos && name.starts_with(corrupt.substr(0, dot) + "/"))

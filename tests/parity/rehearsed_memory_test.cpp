@@ -81,6 +81,10 @@ TEST_P(PlannedMemory, IsWhatARehearsalHolds)
 }
 
 const std::string kSharded = "training.sharding=\"parameters\"", kRecomputed = "training.recompute=\"full\"";
+// As many tokens that what a layer's backward pass holds counts.
+const std::string kMany = "training.micro_batch=8", kAsync = "training.async_tp=true",
+                  kFp8 = "training.precision=\"fp8\"", kSelective = "training.recompute=\"selective\"",
+                  kOperations = "training.recompute_parts=[\"operations\"]", kAway = "training.offload=\"activations\"";
 const fourfold::testing::Case kPlanned[] = {
     {"one", {"gpus=1"}, {}},
     {"one_recompute", {"gpus=1", kRecomputed}, {}},
@@ -100,6 +104,21 @@ const fourfold::testing::Case kPlanned[] = {
     {"pp2_fsdp2", {"gpus=4", "layout.pp=2", "layout.dp=2", kSharded}, {}},
     {"pp2_recompute_zero1", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\"", kRecomputed},
         {}},
+    {"recompute_many", {"gpus=1", kRecomputed, kMany}, {}},
+    {"tp8_recompute", {"gpus=8", "layout.tp=8", kRecomputed, kMany}, {}},
+    {"tp8_plain_recompute", {"gpus=8", "layout.tp=8", "training.sequence_parallel=false", kRecomputed, kMany}, {}},
+    {"tp8_async_recompute", {"gpus=8", "layout.tp=8", kAsync, kRecomputed, kMany}, {}},
+    {"tp8_async_fp8_recompute", {"gpus=8", "layout.tp=8", kAsync, kFp8, kRecomputed, kMany}, {}},
+    {"tp8_operations", {"gpus=8", "layout.tp=8", kSelective, kOperations, kMany}, {}},
+    {"tp8_plain_operations",
+        {"gpus=8", "layout.tp=8", "training.sequence_parallel=false", kSelective, kOperations, kMany}, {}},
+    {"tp8_async_operations", {"gpus=8", "layout.tp=8", kAsync, kSelective, kOperations, kMany}, {}},
+    {"tp8_operations_away", {"gpus=8", "layout.tp=8", kSelective, kOperations, kMany, kAway}, {}},
+    {"tp2_pp2_fsdp2_async_fp8_recompute",
+        {"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", kSharded, kAsync, kFp8, kRecomputed,
+            "training.micro_batch=4"},
+        {"model.num_hidden_layers=32"}},
+    {"fp16_gradients", {"gpus=2", "layout.tp=2", "training.precision=\"fp16\"", "training.grad_dtype=\"fp16\""}, {}},
 };
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });

@@ -79,6 +79,10 @@ std::string run_text(const RunDetail& detail)
             detail.headline_rule
                 + (detail.tps_spread ? ", spread (p90 - p10) " + shown_number(100 * *detail.tps_spread, 1) + " %"
                                      : ""));
+    if (detail.allocated_gib && detail.reserved_gib)
+        line(out, "memory",
+            shown_number(*detail.allocated_gib, 2) + " GiB allocated, " + shown_number(*detail.reserved_gib, 2)
+                + " GiB reserved");
     if (detail.planned_prediction && detail.planned_prediction->is_object()) {
         const auto tps = detail.planned_prediction->find("tps_per_gpu");
         if (tps != detail.planned_prediction->end() && tps->is_number())
@@ -111,6 +115,8 @@ Json run_json(const RunDetail& detail)
     Json out = summary_json(summary);
     out["headline_rule"] = detail.headline_rule;
     out["tps_spread"] = detail.tps_spread ? Json(*detail.tps_spread) : Json();
+    out["memory_allocated_gib"] = number_or_null(detail.allocated_gib);
+    out["memory_reserved_gib"] = number_or_null(detail.reserved_gib);
     out["term_most_off"] = term
         ? Json{{"term", term->term}, {"predicted_s", term->predicted_s}, {"measured_s", term->measured_s}}
         : Json();

@@ -92,6 +92,8 @@ void add_outcome(Facts& facts, const RunDetail& run)
         facts.add("Most off",
             term->term + ": " + duration(term->predicted_s) + kArrow + duration(term->measured_s) + " per stage");
     facts.add_beside("Memory, GiB", s.predicted_memory_gib, s.measured_memory_gib, gib);
+    if (run.allocated_gib && run.reserved_gib)
+        facts.add("Allocated", gib(*run.allocated_gib) + " GiB, reserved " + gib(*run.reserved_gib) + " GiB");
     facts.add("Measured as", run.headline_rule);
     if (run.tps_spread)
         facts.add("Spread", percent(*run.tps_spread) + " % of the median");

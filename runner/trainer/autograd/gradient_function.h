@@ -10,7 +10,12 @@
 namespace fourfold::trainer {
 
 // What becomes of an operation where a pass is repeated and only some results are kept (kept_results.h).
-enum class Repeat { again, product, costly }; // computed again, or: a matrix product; attention or a sum over ranks
+enum class Repeat {
+    again, // computed again
+    product, // a matrix product
+    summed, // a matrix product of which nothing is used but its sum over ranks
+    costly, // attention or a sum over ranks
+};
 
 // One use of an operation. Both functions run without building a graph.
 class GradientFunction {

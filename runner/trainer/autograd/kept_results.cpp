@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/autograd/kept_results.h"
 
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +10,14 @@ namespace fourfold::trainer {
 
 namespace {
 thread_local KeptResults* now_in_use = nullptr;
+
+// Of the same shape, in the memory of one element.
+at::Tensor without_values(const at::Tensor& tensor)
+{
+    at::Tensor shape = at::empty({1}, tensor.options());
+    shape.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), std::vector<int64_t>(tensor.dim(), 0));
+    return shape;
+}
 
 int place_of(const at::Tensor& tensor, const std::vector<at::Tensor>& among)
 {
@@ -41,6 +51,9 @@ bool KeptResults::keeps(const GradientFunction& function)
         return false;
     case Repeat::product:
         return choice_ == Choice::products || products_++ % 2 == 0;
+    case Repeat::summed: // the sum is kept
+        ++products_;
+        return true;
     case Repeat::costly:
         return choice_ == Choice::operations;
     }
@@ -53,7 +66,13 @@ KeptResults::Tensors KeptResults::forward(GradientFunction& function, const Tens
         return function.forward(inputs, kept);
     if (!repeated_) {
         Tensors outputs = function.forward(inputs, kept);
-        Result result{{outputs.begin(), outputs.end()}, {}};
+        const bool unread = choice_ == Choice::operations && function.repeat() == Repeat::summed;
+        Result result;
+        for (const at::Tensor& output : outputs)
+            if (unread)
+                result.in_their_place.push_back(without_values(output));
+            else
+                result.outputs.emplace_back(output);
         for (const at::Tensor& tensor : kept) {
             Keepsake keepsake{place_of(tensor, inputs), place_of(tensor, outputs), {}};
             if (keepsake.input < 0 && keepsake.output < 0)
@@ -64,7 +83,7 @@ KeptResults::Tensors KeptResults::forward(GradientFunction& function, const Tens
         return outputs;
     }
     const Result result = std::exchange(results_.at(next_++), {}); // what takes it is the last that needs it
-    Tensors outputs;
+    Tensors outputs = result.in_their_place;
     for (const KeptTensor& output : result.outputs)
         outputs.push_back(output.get());
     for (const Keepsake& keepsake : result.keepsakes)

@@ -49,6 +49,7 @@ private:
     struct Result {
         std::vector<KeptTensor> outputs;
         std::vector<Keepsake> keepsakes;
+        std::vector<at::Tensor> in_their_place; // of outputs that nobody reads: their shapes, without values
     };
     [[nodiscard]] bool keeps(const GradientFunction& function);
 

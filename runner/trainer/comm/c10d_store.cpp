@@ -86,9 +86,11 @@ private:
 
 } // namespace
 
-std::shared_ptr<c10d::Store> make_c10d_store(std::shared_ptr<StoreClient> client, std::chrono::milliseconds limit)
+std::shared_ptr<c10d::Store> make_c10d_store(std::shared_ptr<StoreClient> client, double limit_s)
 {
-    auto store = c10::make_intrusive<JobStore>(std::move(client), limit);
+    if (!client)
+        return nullptr;
+    auto store = c10::make_intrusive<JobStore>(std::move(client), std::chrono::milliseconds(int64_t(limit_s * 1000)));
     c10d::Store* const own = store.get();
     return {own, [kept = std::move(store)](c10d::Store*) mutable { kept.reset(); }};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/rendezvous.h"
 
-#include "runner/trainer/comm/c10d_store.h"
+#include "core/base/json.h"
 #include "runner/trainer/comm/store_server.h"
 
 #include <fcntl.h>
@@ -15,6 +15,8 @@ std::chrono::milliseconds millis(double seconds)
 {
     return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
+constexpr double kGraceSeconds = 10;
+
 std::string present(int rank)
 {
     return "present/" + std::to_string(rank);
@@ -29,6 +31,18 @@ std::vector<std::string> of_all(const Job& job, std::string (*key)(int))
     for (int rank = 0; rank < job.world_size; ++rank)
         keys.push_back(key(rank));
     return keys;
+}
+
+// A Problem on its way to the other ranks.
+std::string to_text(const Problem& problem)
+{
+    return Json{int(problem.code), problem.message, problem.hint, problem.where}.dump();
+}
+Problem problem_from(const std::string& text)
+{
+    const Json parts = Json::parse(text); // of rank 0, which is this program
+    return {static_cast<ProblemCode>(parts[0].get<int>()), parts[1].get<std::string>(), parts[2].get<std::string>(),
+        parts[3].get<std::string>()};
 }
 
 // The socket that the agent has kept for rank 0 since it told the others the port. Without one, as where a container
@@ -48,7 +62,6 @@ struct Rendezvous::State {
     Job job;
     std::unique_ptr<StoreServer> server; // on rank 0
     std::shared_ptr<StoreClient> client; // null: job of one rank
-    std::shared_ptr<c10d::Store> store;
     std::map<std::string, std::string> alone; // what a job of one rank published
 
     [[nodiscard]] std::string where() const { return job.master_address + ":" + std::to_string(job.master_port); }
@@ -60,9 +73,9 @@ Rendezvous::Rendezvous(std::unique_ptr<State> state)
 }
 Rendezvous::~Rendezvous() = default;
 
-c10d::Store* Rendezvous::store() const
+const std::shared_ptr<StoreClient>& Rendezvous::line() const
 {
-    return state_->store.get();
+    return state_->client;
 }
 
 Expected<std::shared_ptr<Rendezvous>> Rendezvous::join(const Job& job)
@@ -88,7 +101,6 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::join(const Job& job)
     if (!here)
         return problem("cannot reach rank 0: ", here.error());
     state->client = *std::move(client);
-    state->store = make_c10d_store(state->client, millis(job.timeout_s));
     return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
 }
 
@@ -99,22 +111,40 @@ Expected<std::shared_ptr<StoreClient>> Rendezvous::another_line() const
 
 Expected<void> Rendezvous::meet()
 {
-    if (!state_->client)
-        return {};
+    return agree("who came", [this]() -> Expected<void> {
+        if (!state_->client)
+            return {};
+        const Job& job = state_->job;
+        FOURFOLD_TRY(const auto missing, state_->client->missing(of_all(job, present), millis(job.timeout_s)));
+        if (missing.empty())
+            return {};
+        std::string ranks;
+        for (const std::size_t rank : missing)
+            ranks += " " + std::to_string(rank);
+        return Problem{ProblemCode::network,
+            std::to_string(missing.size()) + " of " + std::to_string(job.world_size) + " ranks did not come within "
+                + std::to_string(static_cast<int>(job.timeout_s)) + " s: rank" + ranks,
+            "see their logs", state_->where()};
+    });
+}
+
+Expected<void> Rendezvous::agree(const std::string& about, const std::function<Expected<void>()>& of_rank_zero)
+{
+    const std::string key = "agreed/" + about;
     const Job& job = state_->job;
-    const auto missing = state_->client->missing(of_all(job, present), millis(job.timeout_s));
-    if (!missing)
-        return Problem{ProblemCode::network, "lost rank 0 while waiting for the others: " + missing.error().message, "",
+    if (job.rank == 0 || !state_->client) {
+        auto found = of_rank_zero();
+        FOURFOLD_CHECK(publish(key, found ? "" : to_text(found.error())));
+        return found;
+    }
+    // Rank 0 may have begun to wait later than this rank.
+    const auto told = state_->client->get(key, millis(job.timeout_s + kGraceSeconds));
+    if (!told)
+        return Problem{ProblemCode::network, "lost rank 0 while waiting for the others: " + told.error().message, "",
             state_->where()};
-    if (missing->empty())
+    if (told->empty())
         return {};
-    std::string ranks;
-    for (const std::size_t rank : *missing)
-        ranks += " " + std::to_string(rank);
-    return Problem{ProblemCode::network,
-        std::to_string(missing->size()) + " of " + std::to_string(job.world_size) + " ranks did not come within "
-            + std::to_string(static_cast<int>(job.timeout_s)) + " s: rank" + ranks,
-        "see their logs", state_->where()};
+    return problem_from(*told);
 }
 
 Expected<void> Rendezvous::publish(const std::string& key, const std::string& value)
@@ -146,11 +176,10 @@ void Rendezvous::leave()
 {
     if (!state_->client)
         return;
-    constexpr auto kGrace = std::chrono::seconds(10);
     // The training is over: a peer that left without a word harms nobody any more.
     (void)state_->client->set(done(state_->job.rank), "");
     if (state_->job.rank == 0)
-        (void)state_->client->missing(of_all(state_->job, done), kGrace);
+        (void)state_->client->missing(of_all(state_->job, done), millis(kGraceSeconds));
 }
 
 } // namespace fourfold::trainer

@@ -186,6 +186,7 @@ void GradientBuckets::clear(int micro_batches)
 {
     State& state = *state_;
     state.micro_batches = micro_batches;
+    state.wide.clear(); // the update is through
     state.next = 0;
     state.issued = 0;
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
@@ -209,7 +210,6 @@ void GradientBuckets::finish()
         state.mesh[state.weights.buckets()[b].groups.copies].all_reduce(state.reduced[b]);
         state.sum_shared(b);
     }
-    state.wide.clear();
     if (state.settings.type == at::kHalf)
         for (const at::Tensor& gradient : state.reduced)
             state.wide.push_back(gradient.to(at::kFloat));

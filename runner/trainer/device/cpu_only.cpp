@@ -32,9 +32,9 @@ std::unique_ptr<SideStream> gpu_side_stream()
 {
     no_gpu();
 }
-double gpu_peak_gib()
+GpuPeaks gpu_peaks()
 {
-    return 0;
+    return {};
 }
 Json gpu_facts()
 {

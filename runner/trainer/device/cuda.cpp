@@ -109,12 +109,13 @@ std::unique_ptr<SideStream> gpu_side_stream()
     return std::make_unique<CopyStream>();
 }
 
-double gpu_peak_gib()
+GpuPeaks gpu_peaks()
 {
     if (c10::cuda::device_count() == 0)
-        return 0;
+        return {};
     const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device());
-    return double(stats.reserved_bytes[0].peak) / kGiB; // entry 0 counts all pools
+    const auto peak = [](const auto& bytes) { return double(bytes[0].peak) / kGiB; }; // entry 0 counts all pools
+    return {peak(stats.allocated_bytes), peak(stats.reserved_bytes)};
 }
 
 Json gpu_facts()

@@ -26,8 +26,11 @@ void synchronize_gpu();
 // Where LibTorch puts work for GPU `index` now, a cudaStream_t. Throws in the CPU trainer, as do the kernels of
 // kernels/launches.h, which only fourfold-trainer-cuda links.
 void* gpu_stream(int index);
-// Largest memory that LibTorch's caching allocator reserved on the current GPU so far, in GiB.
-double gpu_peak_gib();
+// The most on the current GPU so far, in GiB: of tensors, and what LibTorch's caching allocator took for them.
+struct GpuPeaks {
+    double allocated_gib = 0, reserved_gib = 0;
+};
+GpuPeaks gpu_peaks();
 // {"gpu", "gpu_memory_gib", "gpu_clock_mhz", "power_limit_w"} of the current GPU; null = not known.
 Json gpu_facts();
 std::string nccl_version(); // empty in the CPU trainer

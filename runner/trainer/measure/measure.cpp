@@ -2,6 +2,7 @@
 #include "runner/trainer/measure/measure.h"
 
 #include "core/base/seconds.h"
+#include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/failure.h"
@@ -67,7 +68,7 @@ private:
 
 // The median of the steps after the first two, on the ranks of the plan.
 Expected<Json> steps_of(const ResolvedPlan& plan, int index, const Measuring& measuring, const Device& device,
-    const Job& job, Rendezvous& rendezvous)
+    const Job& job, c10d::Store* store)
 {
     const bool takes_part = measuring.rank < plan.gpus;
     const int here = std::min(plan.gpus, std::max(1, plan.cluster.gpus_per_node));
@@ -80,7 +81,7 @@ Expected<Json> steps_of(const ResolvedPlan& plan, int index, const Measuring& me
         FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
         mesh = std::make_unique<Mesh>(make_mesh(plan.layout, measuring.rank, plan.model, std::move(schedule),
             [&](const std::string& name, const std::vector<int>& ranks, int place) {
-                return make_c10d_transport(rendezvous.store(),
+                return make_c10d_transport(store,
                     {device.backend, "step" + std::to_string(index) + "/" + name, place, int(ranks.size()), job.address,
                         job.timeout_s});
             }));
@@ -122,9 +123,10 @@ Expected<Json> steps_of(const ResolvedPlan& plan, int index, const Measuring& me
 Expected<void> measure(
     const Job& job, const ResolvedPlan& plan, const Device& device, Rendezvous& rendezvous, int threads)
 {
+    const auto store = make_c10d_store(rendezvous.line(), job.timeout_s);
     const auto make_transport = [&](const std::string& name, const std::vector<int>& ranks, int place) {
         return make_c10d_transport(
-            rendezvous.store(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
+            store.get(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
     };
     const int ranks = job.world_size;
     std::vector<int> everybody(std::size_t(ranks), 0);
@@ -155,9 +157,9 @@ Expected<void> measure(
     for (const ResolvedPlan& of : measuring_plans(plan)) {
         if (watch.most(seconds_since(begin)) > kMostSeconds)
             break;
-        FOURFOLD_TRY(Json figures, steps_of(of, index++, measuring, device, job, rendezvous));
+        FOURFOLD_TRY(Json figures, steps_of(of, index++, measuring, device, job, store.get()));
         if (pace.change() > kUnsteady) {
-            FOURFOLD_TRY(Json again, steps_of(of, index++, measuring, device, job, rendezvous));
+            FOURFOLD_TRY(Json again, steps_of(of, index++, measuring, device, job, store.get()));
             (void)pace.change();
             figures["repeated_s"] = again["step_time_s"];
         }

@@ -14,9 +14,10 @@ using Sums = Fp8Products::Sums;
 
 class Linear final : public GradientFunction {
 public:
-    Linear(Affine layer, WeightGradients& later)
+    Linear(Affine layer, WeightGradients& later, bool summed)
         : layer_(std::move(layer))
         , later_(later)
+        , summed_(summed)
     {
     }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
@@ -24,7 +25,7 @@ public:
         kept = {inputs[0]};
         return {at::linear(inputs[0], layer_.weight, layer_.bias)};
     }
-    [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
+    [[nodiscard]] Repeat repeat() const override { return summed_ ? Repeat::summed : Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor slope = as_rows(gradients[0]);
@@ -36,6 +37,7 @@ public:
 private:
     Affine layer_;
     WeightGradients& later_;
+    bool summed_;
 };
 
 class Fp8Linear final : public GradientFunction {
@@ -66,7 +68,7 @@ public:
         shape.back() = weight.size(0);
         return {y.view(shape)};
     }
-    [[nodiscard]] Repeat repeat() const override { return Repeat::product; }
+    [[nodiscard]] Repeat repeat() const override { return rules_.summed ? Repeat::summed : Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const Fp8Products& fp8 = *rules_.fp8;
@@ -125,7 +127,7 @@ at::Tensor linear(const at::Tensor& x, const Affine& layer, WeightGradients& lat
         inputs.push_back(leaf);
     if (rules.fp8 != nullptr)
         return trainer::apply(std::make_shared<Fp8Linear>(layer, later, rules), inputs)[0];
-    return trainer::apply(std::make_shared<Linear>(layer, later), inputs)[0];
+    return trainer::apply(std::make_shared<Linear>(layer, later, rules.summed), inputs)[0];
 }
 
 } // namespace fourfold::trainer

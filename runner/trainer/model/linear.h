@@ -16,6 +16,7 @@ enum class CutOver { columns, rows }; // of tensor parallelism: output features,
 struct ProductRules {
     const Fp8Products* fp8 = nullptr; // null: in those of x. It must outlive the graph
     CutOver cut = CutOver::columns;
+    bool summed = false; // over the ranks, and used in no other way
     at::Tensor largest_x{}; // of x, where the caller knows it already
     // Where several take one x: the first fills it with x rounded, the others use that, and the caller empties it.
     std::shared_ptr<Fp8Products::Factor> rounded_x{};

@@ -15,6 +15,8 @@
 namespace fourfold::trainer {
 
 namespace {
+constexpr int64_t kConvertedAtOnce = 1 << 24; // elements
+
 at::Tensor stretch(const at::Tensor& part, const BucketSegment& segment)
 {
     return part.narrow(0, segment.begin, segment.end - segment.begin);
@@ -126,27 +128,36 @@ void Adam::update(const Group& group, std::size_t first, std::size_t last, const
                   at::_fused_adam_(masters, slopes, moments, squares, {}, steps, rate, beta1, beta2, decay, eps,
                       /*amsgrad=*/false, /*maximize=*/false);
           };
-    // Of another type than the masters, moments and gradients are brought into it stretch by stretch.
+    std::vector<at::Tensor> slopes, steps;
+    for (std::size_t i = first; i < last; ++i) {
+        slopes.push_back(stretch(gradients[group.buckets[i]], group.segments[i]));
+        steps.push_back(group.steps[i].add_(1));
+    }
     const at::ScalarType exact = group.masters[0].scalar_type();
-    const bool as_they_are = group.first_moments[0].scalar_type() == exact && gradients[0].scalar_type() == exact;
-    const std::size_t at_once = as_they_are ? last - first : 1;
-    for (; first < last; first += at_once) {
+    if (group.first_moments[0].scalar_type() == exact && slopes[0].scalar_type() == exact) {
         const auto some = [&](const std::vector<at::Tensor>& all) {
-            std::vector<at::Tensor> out;
-            for (std::size_t i = first; i < first + at_once; ++i)
-                out.push_back(all[i].to(exact));
-            return out;
+            return std::vector<at::Tensor>(all.begin() + std::ptrdiff_t(first), all.begin() + std::ptrdiff_t(last));
         };
-        std::vector<at::Tensor> slopes, steps;
-        for (std::size_t i = first; i < first + at_once; ++i) {
-            slopes.push_back(stretch(gradients[group.buckets[i]], group.segments[i]).to(exact));
-            steps.push_back(group.steps[i].add_(1));
-        }
-        const std::vector<at::Tensor> moments = some(group.first_moments), squares = some(group.second_moments);
-        fused(some(group.masters), slopes, moments, squares, steps);
-        for (std::size_t i = first; i < first + at_once && !as_they_are; ++i) {
-            group.first_moments[i].copy_(moments[i - first]);
-            group.second_moments[i].copy_(squares[i - first]);
+        fused(some(group.masters), slopes, some(group.first_moments), some(group.second_moments), steps);
+        return;
+    }
+    // Of another type than the masters, moments and gradients are brought into it piece by piece: a bucket may hold
+    // gigabytes.
+    using Piece = std::vector<at::Tensor>;
+    for (std::size_t i = first; i < last; ++i) {
+        const int64_t all = group.masters[i].numel();
+        for (int64_t begin = 0; begin < all; begin += kConvertedAtOnce) {
+            const auto own = [&](const at::Tensor& whole) {
+                return whole.narrow(0, begin, std::min(kConvertedAtOnce, all - begin));
+            };
+            const at::Tensor kept_moments = own(group.first_moments[i]), kept_squares = own(group.second_moments[i]);
+            const at::Tensor moments = kept_moments.to(exact), squares = kept_squares.to(exact);
+            fused(Piece{own(group.masters[i])}, Piece{own(slopes[i - first]).to(exact)}, Piece{moments}, Piece{squares},
+                Piece{steps[i - first]});
+            if (!moments.is_same(kept_moments)) {
+                kept_moments.copy_(moments);
+                kept_squares.copy_(squares);
+            }
         }
     }
 }

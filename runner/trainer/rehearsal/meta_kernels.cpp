@@ -108,6 +108,13 @@ at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self, const
     return grown(out, at::infer_size(condition.sizes(), at::infer_size(self.sizes(), other.sizes())));
 }
 
+// Of numbers of 8 bits, without a copy in a wider type.
+at::Tensor scaled_product(const at::Tensor& a, const at::Tensor& b, const at::Tensor&, const at::Tensor&,
+    const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, std::optional<at::ScalarType> type, bool)
+{
+    return at::empty({a.size(0), b.size(1)}, a.options().dtype(type.value_or(a.scalar_type())));
+}
+
 // [b, heads, s, head_dim]; the kernel keeps the log-sums in fp32.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt, at::Tensor, at::Tensor, at::Tensor>
 flash_attention(
@@ -168,6 +175,7 @@ TORCH_LIBRARY_IMPL(aten, Meta, library)
     library.impl("logical_or.out", of_both);
     library.impl("where.self", where);
     library.impl("where.self_out", where_out);
+    library.impl("_scaled_mm", scaled_product);
     library.impl("_scaled_dot_product_flash_attention", flash_attention);
     library.impl("_scaled_dot_product_flash_attention_backward", flash_attention_backward);
 }

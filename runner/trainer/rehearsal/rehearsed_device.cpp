@@ -116,7 +116,8 @@ void each_tensor(const c10::IValue& value, Use&& use)
 KernelWork product(const at::Tensor& a, const at::Tensor& b)
 {
     const double n = double(b.size(-1)), k = double(a.size(-1)), m = double(a.size(-2));
-    const Gemm gemm{.m = m, .n = n, .k = k, .batch = a.dim() > 2 ? double(a.size(0)) : 1};
+    const Gemm gemm{
+        .m = m, .n = n, .k = k, .batch = a.dim() > 2 ? double(a.size(0)) : 1, .narrow = a.itemsize() == 1}; // of 8 bits
     return {.flops = flops(gemm), .seconds = prices->product(gemm)};
 }
 
@@ -140,7 +141,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
     auto call = std::make_unique<Call>();
     const std::string_view name = function.name();
     const auto inputs = function.inputs();
-    if (name == "aten::mm" || name == "aten::bmm")
+    if (name == "aten::mm" || name == "aten::bmm" || name == "aten::_scaled_mm")
         call->work = product(inputs[0].toTensor(), inputs[1].toTensor());
     else if (name == "aten::addmm" || name == "aten::addmm_" || name == "aten::baddbmm")
         call->work = product(inputs[1].toTensor(), inputs[2].toTensor());

@@ -123,8 +123,6 @@ at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType
         rows = widened(rows);
         columns = widened(columns);
     }
-    if (rows.values.is_meta()) // a rehearsal of a GPU: LibTorch has no shapes for the scaled product
-        return at::mm(rows.values.to(type), columns.values.to(type).t());
     // Scales as the kernels take them: one number; one for each row and column; blocks of 128, those of one row or
     // column far from each other, those of 128 x 128 beside each other; blocks of 32, in tiles.
     at::Tensor left = rows.inverse_scales, right = columns.inverse_scales;

@@ -41,7 +41,8 @@ at::Tensor RegionProducts::leave(const at::Tensor& x, const at::Tensor& weight) 
 {
     if (gathers_ && rows_.in_pieces)
         return scattered_product(x, weight, tp_, later_, fp8_);
-    return leave_region(linear(x, {weight, {}}, later_, {fp8_, CutOver::rows}), tp_, sequence_parallel_);
+    const ProductRules rules{.fp8 = fp8_, .cut = CutOver::rows, .summed = tp_.size() > 1};
+    return leave_region(linear(x, {weight, {}}, later_, rules), tp_, sequence_parallel_);
 }
 
 } // namespace fourfold::trainer

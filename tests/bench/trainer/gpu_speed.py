@@ -75,7 +75,7 @@ def run_fourfold(trainer, size, tokens, steps, device):
         with open(os.path.join(folder, "rank0.jsonl")) as file:
             events = [json.loads(line) for line in file]
         measured = [event for event in events if event["event"] == "step"][WARM_UP:]
-        return [event["step_time_s"] for event in measured], max(event["memory_peak_gib"] for event in measured)
+        return [event["step_time_s"] for event in measured], max(event.get("memory_reserved_gib", event["memory_peak_gib"]) for event in measured)
 
 
 def run_torch(python, name, steps, device):

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/program/backward_memory.h"
+
+#include "core/program/allocations.h"
+#include "core/program/recompute.h"
+
+namespace fourfold {
+
+// Moments of a layer's backward pass, from its end, in elements of a token on this rank.
+template <typename Number>
+Number backward_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
+{
+    const Number hidden = input<Number>("hidden", rank.hidden), element = input<Number>("bytes", rank.element_bytes);
+    const Number stream = hidden / input<Number>("TP", rank.sequence_split); // the gradient that passes all layers
+    const bool gathers = rank.sequence_split > 1;
+    const bool pieces = in_pieces(plan);
+    Number entering = 0.0, leaving = 0.0; // of the MLP: into its activation, out of it
+    for (const auto& [routed, width, inputs] : layer_widths<Number>(plan, rank, moe).mlps) {
+        const Number own = routed
+            ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
+            : width;
+        entering += inputs * own;
+        leaving += own;
+    }
+    const Number gathered = gathers ? hidden : Number(0.0);
+    const auto rounded = [&](const Number& elements) -> Number {
+        return is_of_products(plan.training.precision) ? elements / element : Number(0.0);
+    };
+    // The last product: the gradient of its output as a whole (in pieces, of which some are on their way), that of its
+    // input, and both operands of the weight's gradient.
+    constexpr double kPiecesUnderWay = 0.75;
+    const Number last
+        = gathered + leaving + larger(rounded(hidden + leaving), pieces ? kPiecesUnderWay * gathered : Number(0.0));
+    // The activation: its output is gone, the gradients of its inputs come.
+    const Number activation = entering;
+    // The first products: the activation's inputs are gone; their input is gathered once more, and its gradient is
+    // summed up over the ranks.
+    const Number sums
+        = rank.tp > 1 ? (pieces ? 0.5 : 1.0) * hidden + stream : (rank.mlp_inputs > 1 ? 2.0 : 1.0) * hidden;
+    // Repeated operation by operation, what was gathered for both of a layer's first products stays until their turn.
+    const bool stays = gathers && !pieces && plan.training.recompute == Recompute::selective
+        && plan.training.recompute_parts.contains(RecomputePart::operations);
+    const Number first = (stays ? Number(0.0) : gathered) + sums + rounded(hidden + entering) - leaving;
+    Number most = larger(last, larger(activation, first));
+    if (stays)
+        most += 2 * (hidden - stream);
+    return input<Number>("tokens", rank.tokens) * element * (stream + most)
+        + element * input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
+}
+
+template double backward_bytes(const ResolvedPlan&, const RankShape&, bool);
+template Formula backward_bytes(const ResolvedPlan&, const RankShape&, bool);
+
+} // namespace fourfold
