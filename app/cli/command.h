@@ -38,6 +38,7 @@ void add_rehearse(Cli& cli);
 void add_run(Cli& cli);
 void add_attach(Cli& cli);
 void add_stop(Cli& cli);
+void add_queue(Cli& cli);
 void add_gc(Cli& cli);
 void add_history(Cli& cli);
 void add_presets(Cli& cli);

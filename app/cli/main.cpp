@@ -92,6 +92,7 @@ Expected<int> run(int argc, char** argv)
     add_run(cli);
     add_attach(cli);
     add_stop(cli);
+    add_queue(cli);
     add_gc(cli);
     add_history(cli);
     add_presets(cli);
