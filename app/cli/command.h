@@ -31,6 +31,7 @@ void add_sweep(Cli& cli);
 void add_table(Cli& cli);
 void add_compare(Cli& cli);
 void add_timeline(Cli& cli);
+void add_profile(Cli& cli);
 void add_find(Cli& cli);
 void add_probe(Cli& cli);
 void add_recommend(Cli& cli);

@@ -89,6 +89,7 @@ protected:
         trace["seq"] = 1;
         const std::string measured = trace.dump();
         file("events.jsonl", measured + "\n");
+        file("profile.json", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1, "dur": 2}]})");
         const Json step{{"seq", 0}, {"time", "2026-01-01T00:00:00.000Z"}, {"event", "step"}, {"step", 1},
             {"tps_per_gpu", 7000.0}, {"step_time_s", 74.9}, {"memory_peak_gib", 50.0}};
         for (const char* name : {"first", "second"})
