@@ -13,8 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <thread>
+#include <fstream>
 
 namespace fourfold::test {
 namespace {
@@ -97,27 +96,46 @@ protected:
         const QueuedRun* const run = all.find(number);
         return run ? *run : QueuedRun();
     }
-    // As `fourfold queue work --number N`.
-    Expected<int> begin(std::int64_t number) const
+    // As `fourfold queue work`; each process that sees to a run is a line of a file.
+    [[nodiscard]] Expected<bool> work() const
+    {
+        return give_turns(
+            queue,
+            [this](std::int64_t number) -> Expected<int> {
+                const pid_t process = fork();
+                if (process == 0) {
+                    RunObserver observer;
+                    _exit(see_to_queued_run(queue, number, observer, {}) ? 0 : 1);
+                }
+                std::ofstream(home.path() / "begun", std::ios::app) << process << '\n';
+                return process;
+            },
+            {});
+    }
+    // The same in a process of its own. 0: it gave turns until nothing was left to do.
+    pid_t start_turns()
     {
         const pid_t process = fork();
         if (process == 0) {
-            RunObserver observer;
-            _exit(see_to_queued_run(queue, number, observer, {}) ? 0 : 1);
+            const auto done = work();
+            _exit(done && *done ? 0 : 1);
         }
         return process;
     }
-    Expected<bool> work(std::stop_token stop = {})
+    static int end_of(pid_t process)
     {
-        return give_turns(queue, [this](std::int64_t number) {
-            const auto process = begin(number);
-            last_ = process ? *process : 0;
-            ++begun_;
-            return process;
-        }, stop);
+        int status = 0;
+        EXPECT_EQ(waitpid(process, &status, 0), process);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
-    std::atomic<pid_t> last_ = 0; // process that sees to a run
-    std::atomic<int> begun_ = 0;
+    [[nodiscard]] std::vector<pid_t> begun() const
+    {
+        std::vector<pid_t> processes;
+        std::ifstream in(home.path() / "begun");
+        for (pid_t process = 0; in >> process;)
+            processes.push_back(process);
+        return processes;
+    }
 };
 
 TEST_F(Queue, KeepsItsOrderAndItsNumbers)
@@ -208,33 +226,33 @@ TEST_F(Queue, APlanThatCannotStartSaysWhyAndTheNextOneGoesOn)
 TEST_F(Queue, OneProgramGivesTurns)
 {
     add({{"FAKE_STEPS", "20"}, {"FAKE_STEP_MS", "50"}});
-    std::jthread first([this] { EXPECT_TRUE(work()); });
-    ASSERT_TRUE(wait_until([&] { return begun_ == 1; }));
+    const pid_t first = start_turns();
+    ASSERT_TRUE(wait_until([&] { return begun().size() == 1; }));
     EXPECT_TRUE(queue.is_taken("turns"));
     const auto second = work();
     ASSERT_TRUE(second);
     EXPECT_FALSE(*second) << "another one does";
-    first.join();
+    EXPECT_EQ(end_of(first), 0);
     EXPECT_FALSE(queue.is_taken("turns"));
-    EXPECT_EQ(begun_, 1);
+    EXPECT_EQ(begun().size(), 1u);
 }
 
 // Whoever sees to a run may go away at any time.
 TEST_F(Queue, ARunOutlivesWhoSeesToIt)
 {
     const auto number = add({{"FAKE_STEPS", "40"}, {"FAKE_STEP_MS", "50"}});
-    std::jthread turns([this] { EXPECT_TRUE(work()); });
+    const pid_t turns = start_turns();
     const auto store_has_steps = [&] {
         const std::string run = at(number).run;
         return !run.empty() && !read_events(data_folder() / "runs" / run / "events.jsonl").empty();
     };
     ASSERT_TRUE(wait_until(store_has_steps));
     const std::string run = at(number).run;
-    ASSERT_EQ(kill(last_, SIGKILL), 0);
-    turns.join();
+    ASSERT_EQ(kill(begun().back(), SIGKILL), 0);
+    EXPECT_EQ(end_of(turns), 0);
     EXPECT_EQ(at(number).outcome, "ok") << at(number).problem;
     EXPECT_EQ(at(number).run, run) << "it was followed, not started again";
-    EXPECT_EQ(begun_, 2);
+    EXPECT_EQ(begun().size(), 2u);
     const auto store = HistoryStore::open(HistoryStore::default_file());
     ASSERT_TRUE(store);
     EXPECT_EQ(store->list()->size(), 1u);
@@ -245,18 +263,16 @@ TEST_F(Queue, ARunOutlivesWhoSeesToIt)
 TEST_F(Queue, TurnsGoOnWithTheNextProgram)
 {
     const auto first = add({{"FAKE_STEPS", "40"}, {"FAKE_STEP_MS", "50"}}), second = add({{"FAKE_STEPS", "3"}});
-    std::stop_source stop;
-    std::jthread turns([&] { EXPECT_TRUE(work(stop.get_token())); });
+    const pid_t turns = start_turns();
     ASSERT_TRUE(wait_until([&] { return !at(first).run.empty(); }));
-    stop.request_stop();
-    turns.join();
+    ASSERT_EQ(kill(turns, SIGKILL), 0);
+    EXPECT_EQ(end_of(turns), 128 + SIGKILL);
     EXPECT_EQ(at(first).state, TurnState::taken);
     EXPECT_EQ(at(second).state, TurnState::waiting);
     ASSERT_TRUE(work());
     EXPECT_EQ(at(first).outcome, "ok");
     EXPECT_EQ(at(second).outcome, "ok");
-    EXPECT_EQ(begun_, 2) << "the first one still had who saw to it";
-    while (waitpid(-1, nullptr, 0) > 0) { }
+    EXPECT_EQ(begun().size(), 2u) << "the first one still had who saw to it";
 }
 
 TEST_F(Queue, WaitsForARunThatIsNotItsOwn)
@@ -264,10 +280,10 @@ TEST_F(Queue, WaitsForARunThatIsNotItsOwn)
     ClientProcess other(request(home, 1, {{"FAKE_STEPS", "30"}, {"FAKE_STEP_MS", "50"}}));
     ASSERT_FALSE(other.id().empty());
     const auto number = add({{"FAKE_STEPS", "3"}});
-    std::jthread turns([this] { EXPECT_TRUE(work()); });
+    const pid_t turns = start_turns();
     EXPECT_TRUE(wait_until([&] { return at(number).waits_for == other.id(); }));
     EXPECT_EQ(turn_text(at(number)), "waiting for run " + other.id());
-    turns.join();
+    EXPECT_EQ(end_of(turns), 0);
     EXPECT_EQ(at(number).outcome, "ok");
     EXPECT_EQ(other.end(), 0);
     const auto store = HistoryStore::open(HistoryStore::default_file());
@@ -281,10 +297,10 @@ TEST_F(Queue, WhatIsTakenOutBeforeItsRunIsGivenUp)
 {
     ClientProcess other(request(home, 1, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "50"}}));
     const auto number = add({{"FAKE_STEPS", "3"}});
-    std::jthread turns([this] { EXPECT_TRUE(work()); });
+    const pid_t turns = start_turns();
     ASSERT_TRUE(wait_until([&] { return !at(number).waits_for.empty(); }));
     EXPECT_TRUE(queue.remove(number));
-    turns.join();
+    EXPECT_EQ(end_of(turns), 0);
     EXPECT_EQ(other.end(), 0);
     const auto store = HistoryStore::open(HistoryStore::default_file());
     ASSERT_TRUE(store);
@@ -294,12 +310,12 @@ TEST_F(Queue, WhatIsTakenOutBeforeItsRunIsGivenUp)
 TEST_F(Queue, ARunThatGoesOnIsNotTakenOut)
 {
     const auto number = add({{"FAKE_STEPS", "40"}, {"FAKE_STEP_MS", "50"}});
-    std::jthread turns([this] { EXPECT_TRUE(work()); });
+    const pid_t turns = start_turns();
     ASSERT_TRUE(wait_until([&] { return !at(number).run.empty(); }));
     const auto removed = queue.remove(number);
     ASSERT_FALSE(removed);
     EXPECT_EQ(removed.error().hint, "`fourfold stop " + at(number).run + "` ends it");
-    turns.join();
+    EXPECT_EQ(end_of(turns), 0);
 }
 
 // Beside the program that follows it, a run is seen from its first event to its last.
