@@ -81,8 +81,7 @@ std::vector<PartDifference> part_differences(const Prediction& prediction, const
     std::array<double, kKinds> predicted{};
     const double micro_batches = prediction.plan.training.micro_batches;
     for (const PricedOperation& priced : prediction.operations) {
-        const double times
-            = priced.operation.repeat * (priced.operation.phase == Phase::step ? 1 : micro_batches);
+        const double times = priced.operation.repeat * (priced.operation.phase == Phase::step ? 1 : micro_batches);
         if (const auto kind = kind_of(priced.operation))
             predicted[static_cast<std::size_t>(*kind)] += priced.seconds * times;
     }

@@ -279,10 +279,9 @@ Expected<StepProfile> step_of(const Profile& profile, std::int64_t number)
     for (const Kernel& kernel : profile.kernels)
         end = std::max(end, kernel.end_s);
     if (number >= 0 || !profile.steps.empty()) {
-        const auto found = number < 0
-            ? profile.steps.end() - 1
-            : std::find_if(profile.steps.begin(), profile.steps.end(),
-                  [&](const ProfiledStep& each) { return each.number == number; });
+        const auto found = number < 0 ? profile.steps.end() - 1
+                                      : std::find_if(profile.steps.begin(), profile.steps.end(),
+                                          [&](const ProfiledStep& each) { return each.number == number; });
         if (found == profile.steps.end()) {
             std::string known;
             for (const ProfiledStep& each : profile.steps)

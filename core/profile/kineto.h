@@ -42,7 +42,8 @@ struct Profile {
     std::string device; // "NVIDIA H100 80GB HBM3"; empty: not known
     int rank = -1, ranks = 0; // of distributed training; -1, 0: not known
     std::vector<Kernel> kernels; // and copies; by start
-    std::vector<ProfiledStep> steps; // as the schedule of the profiler marks them on the GPU, else on the host; in order
+    std::vector<ProfiledStep>
+        steps; // as the schedule of the profiler marks them on the GPU, else on the host; in order
 };
 
 // Reads while it parses: files of gigabytes need no more memory than their kernels. Fails on what is no such trace, on

@@ -26,9 +26,7 @@ std::string turn_text(const QueuedRun& run)
     case TurnState::waiting:
         return "waiting";
     case TurnState::taken:
-        return !run.waits_for.empty() ? "waiting for run " + run.waits_for
-            : run.run.empty()         ? "starting"
-                                      : "running";
+        return !run.waits_for.empty() ? "waiting for run " + run.waits_for : run.run.empty() ? "starting" : "running";
     case TurnState::ended:
         break;
     }
@@ -47,8 +45,8 @@ std::string queue_summary(const QueueContents& contents)
 Table queue_table(const QueueContents& contents)
 {
     Table table;
-    table.columns = {{"number", "NUMBER"}, {"state", "STATE"}, {"plan", "PLAN"}, {"gpus", "GPUS"},
-        {"target", "TARGET"}, {"steps", "STEPS"}, {"run", "RUN"}, {"added", "ADDED (UTC)"}, {"problem", "PROBLEM"}};
+    table.columns = {{"number", "NUMBER"}, {"state", "STATE"}, {"plan", "PLAN"}, {"gpus", "GPUS"}, {"target", "TARGET"},
+        {"steps", "STEPS"}, {"run", "RUN"}, {"added", "ADDED (UTC)"}, {"problem", "PROBLEM"}};
     for (const QueuedRun& run : contents.runs) {
         const auto text = [](const std::string& value) { return value.empty() ? Cell() : Cell(value); };
         const auto steps = run.steps ? Cell(std::int64_t{*run.steps}) : Cell();

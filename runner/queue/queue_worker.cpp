@@ -124,12 +124,10 @@ public:
         const QueuedRun run = *found;
         FOURFOLD_CHECK(write(queue_, number_, [](QueuedRun& each) { each.state = TurnState::taken; }));
         const std::jthread listener([this](const std::stop_token& done) { listen(done); });
-        Told told(observer_, [this](const std::string& id) {
-            (void)write(queue_, number_, [&](QueuedRun& each) { each.run = id; });
-        });
-        const Expected<RunResult> result = run.run.empty()
-            ? start(run, told)
-            : follow_on(run.run, told, any_.get_token());
+        Told told(observer_,
+            [this](const std::string& id) { (void)write(queue_, number_, [&](QueuedRun& each) { each.run = id; }); });
+        const Expected<RunResult> result
+            = run.run.empty() ? start(run, told) : follow_on(run.run, told, any_.get_token());
         if (!result)
             return write_end(queue_, number_, run.run.empty() ? kNotStarted : "lost", result.error().line());
         if (!is_terminal(result->state)) // somebody asked this program to end; the next one goes on
@@ -167,8 +165,8 @@ private:
             FOURFOLD_TRY(const std::vector<std::string> runs, runs_in_the_way(target));
             if (stop.stop_requested())
                 return Problem{ProblemCode::cancelled, "taken out of the queue before its turn", {}, {}};
-            FOURFOLD_CHECK(write(queue_, number_,
-                [&](QueuedRun& each) { each.waits_for = runs.empty() ? "" : runs.front(); }));
+            FOURFOLD_CHECK(
+                write(queue_, number_, [&](QueuedRun& each) { each.waits_for = runs.empty() ? "" : runs.front(); }));
             if (runs.empty())
                 return {};
             RunObserver nobody;
@@ -196,8 +194,8 @@ private:
     std::stop_callback<std::function<void()>> forward_;
 };
 
-Expected<pid_t> spawn(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-    const std::filesystem::path& log)
+Expected<pid_t> spawn(
+    const std::filesystem::path& program, const std::vector<std::string>& arguments, const std::filesystem::path& log)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);

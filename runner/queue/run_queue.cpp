@@ -86,7 +86,8 @@ Expected<QueueContents> read_contents(const std::filesystem::path& file)
     FOURFOLD_TRY(const Fields fields, Fields::of(json, file.string()));
     FOURFOLD_TRY(const auto format, fields.integer("format"));
     if (format > kFormat)
-        return fields.problem("format", "the queue was written by a newer Fourfold", "use that one, or move the file away");
+        return fields.problem(
+            "format", "the queue was written by a newer Fourfold", "use that one, or move the file away");
     FOURFOLD_TRY(contents.last_number, fields.integer_or("last_number", 0, 0));
     FOURFOLD_TRY(contents.paused, fields.boolean_or("paused", false));
     for (const Json& item : array_field(json, "runs")) {
@@ -102,8 +103,8 @@ Expected<QueueContents> read_contents(const std::filesystem::path& file)
 void forget_old(QueueContents& contents)
 {
     const auto ended = [](const QueuedRun& run) { return run.state == TurnState::ended; };
-    auto surplus = std::count_if(contents.runs.begin(), contents.runs.end(), ended)
-        - static_cast<std::ptrdiff_t>(kMostEnded);
+    auto surplus
+        = std::count_if(contents.runs.begin(), contents.runs.end(), ended) - static_cast<std::ptrdiff_t>(kMostEnded);
     std::erase_if(contents.runs, [&](const QueuedRun& run) { return ended(run) && surplus-- > 0; });
 }
 
@@ -238,8 +239,8 @@ Expected<void> RunQueue::move(std::int64_t number, int place) const
     return change([&](QueueContents& contents) -> Expected<void> {
         FOURFOLD_TRY(const QueuedRun* const found, find(contents, number));
         if (found->state != TurnState::waiting)
-            return Problem{ProblemCode::refused,
-                "run " + std::to_string(number) + " of the queue does not wait any more", {}, {}};
+            return Problem{
+                ProblemCode::refused, "run " + std::to_string(number) + " of the queue does not wait any more", {}, {}};
         QueuedRun run = *found;
         contents.runs.erase(contents.runs.begin() + (found - contents.runs.data()));
         auto at = contents.runs.begin();

@@ -116,8 +116,8 @@ TEST_F(Views, EveryCallOfTheGuideWorks)
     const std::vector<std::string> calls = calls_of(page);
     ASSERT_GE(calls.size(), 38u);
     // Training and following a run take nodes and minutes: tests/cli/run_test.cpp makes these calls.
-    const std::set<std::string> elsewhere{"fourfold run this-computer --target local", "fourfold attach RUN",
-        "fourfold run this-computer --queue"};
+    const std::set<std::string> elsewhere{
+        "fourfold run this-computer --target local", "fourfold attach RUN", "fourfold run this-computer --queue"};
     const bool trainer = std::filesystem::exists(FOURFOLD_BIN_DIR "/fourfold-trainer");
     for (const std::string& call : calls) {
         if (elsewhere.count(call) > 0)

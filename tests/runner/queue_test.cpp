@@ -99,11 +99,11 @@ protected:
     // As `fourfold queue work`; each process that sees to a run is a line of a file.
     [[nodiscard]] Expected<bool> work() const
     {
-        return give_turns(
-            queue,
+        return give_turns(queue,
             [this](std::int64_t number) -> Expected<int> {
                 const pid_t process = fork();
                 if (process == 0) {
+                    close_range(3, ~0U, 0); // as a new program has it: the lock of who gives turns stays with that one
                     RunObserver observer;
                     _exit(see_to_queued_run(queue, number, observer, {}) ? 0 : 1);
                 }

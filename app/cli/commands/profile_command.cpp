@@ -67,11 +67,12 @@ Expected<int> run_profile(const ProfileOptions& options)
 
 void add_profile(Cli& cli)
 {
-    auto* command
-        = cli.app.add_subcommand("profile", "A step that PyTorch's profiler saw, beside the predicted one, part by part");
-    command->footer("Times are of one rank. A kernel belongs to a part by its name; what is predicted of a part is the\n"
-                    "sum of the prices of its operations on the busiest stage. Idle is what waits: for other stages,\n"
-                    "the host, or a copy.");
+    auto* command = cli.app.add_subcommand(
+        "profile", "A step that PyTorch's profiler saw, beside the predicted one, part by part");
+    command->footer(
+        "Times are of one rank. A kernel belongs to a part by its name; what is predicted of a part is the\n"
+        "sum of the prices of its operations on the busiest stage. Idle is what waits: for other stages,\n"
+        "the host, or a copy.");
     const auto options = std::make_shared<ProfileOptions>();
     options->plan.add_to(*command, true);
     command
@@ -79,11 +80,12 @@ void add_profile(Cli& cli)
             "what torch.profiler's export_chrome_trace() wrote on a rank, with ProfilerActivity.CUDA; not packed")
         ->required();
     command
-        ->add_option("--step", options->step, "the profiler's number of a step (default: the last one that it has whole)")
+        ->add_option(
+            "--step", options->step, "the profiler's number of a step (default: the last one that it has whole)")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
-    command->add_flag("--collectives", options->collectives,
-        "instead the collectives of the step: group, ranks, bytes, time");
+    command->add_flag(
+        "--collectives", options->collectives, "instead the collectives of the step: group, ranks, bytes, time");
     options->format.add_to(*command);
     command->callback([&cli, options] { cli.chosen = [options] { return run_profile(*options); }; });
 }

@@ -18,7 +18,7 @@ struct QueueOptions {
     FormatOptions format;
     std::vector<std::int64_t> numbers;
     int place = 1;
-    std::int64_t number = 0; // of work: 0 = give turns
+    std::int64_t number = 0; // of move; of work: 0 = give turns
     bool behind = false;
 };
 
@@ -51,7 +51,7 @@ Expected<int> remove(const QueueOptions& options)
 
 Expected<int> move(const QueueOptions& options)
 {
-    FOURFOLD_CHECK(RunQueue().move(options.numbers.front(), options.place));
+    FOURFOLD_CHECK(RunQueue().move(options.number, options.place));
     return kDone;
 }
 
@@ -91,8 +91,9 @@ Expected<int> work(const QueueOptions& options)
     if (options.behind)
         FOURFOLD_CHECK(go_behind());
     const StopSignals signals("giving no more turns; what runs goes on");
-    FOURFOLD_TRY(const bool ours, give_turns(
-        queue, [&](std::int64_t number) { return begin_queued_run(queue, number); }, signals.token()));
+    FOURFOLD_TRY(const bool ours,
+        give_turns(
+            queue, [&](std::int64_t number) { return begin_queued_run(queue, number); }, signals.token()));
     if (!ours && !options.behind)
         return fail({ProblemCode::refused, "another program gives the queued runs their turns already", {},
             queue.folder().string()});
@@ -113,11 +114,12 @@ void add_queue(Cli& cli)
 {
     auto* command
         = cli.app.add_subcommand("queue", "Runs that wait for their turn and start by themselves, one after another");
-    command->footer("`fourfold run PLAN --queue` adds a run. Runs on the same hosts go one after another, those on\n"
-                    "others at the same time; in Slurm's own queue all at once. A run starts when the hosts are free\n"
-                    "of every run of this computer's history, whether or not a window or a terminal is open. Questions\n"
-                    "are not answered: let `fourfold probe --target TARGET` store the keys of its hosts first.\n"
-                    "`fourfold stop` and `fourfold attach` take a queued run as any other once it has started.");
+    command->footer(
+        "`fourfold run PLAN --queue` adds a run. Runs on the same hosts go one after another, those on\n"
+        "others at the same time; in Slurm's own queue all at once. A run starts when the hosts are free\n"
+        "of every run of this computer's history, whether or not a window or a terminal is open. Questions\n"
+        "are not answered: let `fourfold probe --target TARGET` store the keys of its hosts first.\n"
+        "`fourfold stop` and `fourfold attach` take a queued run as any other once it has started.");
     command->require_subcommand(1);
     const auto options = [] { return std::make_shared<QueueOptions>(); };
     {
@@ -134,7 +136,7 @@ void add_queue(Cli& cli)
     {
         const auto o = options();
         auto* mover = add(cli, *command, "move", "Give a run that waits another place", o, move);
-        mover->add_option("NUMBER", o->numbers, "as `fourfold queue list` gives it")->required()->expected(1);
+        mover->add_option("NUMBER", o->number, "as `fourfold queue list` gives it")->required();
         mover->add_option("PLACE", o->place, "among those that wait; 1: the next one")
             ->required()
             ->check(CLI::Range(1, 1'000'000));
@@ -146,8 +148,8 @@ void add_queue(Cli& cli)
     add(cli, *command, "clear", "Take out what has ended", options(), [](const QueueOptions&) { return clear(); });
     {
         const auto o = options();
-        auto* worker
-            = add(cli, *command, "work", "Start what waits, until nothing does (done by itself when runs are added)", o, work);
+        auto* worker = add(cli, *command, "work",
+            "Start what waits, until nothing does (done by itself when runs are added)", o, work);
         worker->add_option("--number", o->number, "see to this one run")->type_name("NUMBER");
         worker->add_flag("--behind", o->behind, "go on without this terminal");
     }

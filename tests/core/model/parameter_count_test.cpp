@@ -43,7 +43,8 @@ double by_hand(const ModelShape& m)
     if (m.decoder && m.decoder->family == "nemotron_h") { // Mamba-2: arXiv:2405.21060, section 8; else attention or MLP
         const Scan& s = *m.decoder->scan;
         const double inner = double(s.heads * s.head_dim), seen = inner + 2.0 * s.groups * double(s.state);
-        const double mamba = h * (inner + seen + s.heads) + seen * (s.convolution + 1) + 3.0 * s.heads + inner + inner * h;
+        const double mamba
+            = h * (inner + seen + s.heads) + seen * (s.convolution + 1) + 3.0 * s.heads + inner + inner * h;
         double sum = tables + h;
         for (int layer = 0; layer < m.layers; ++layer) {
             const LayerKind& kind = m.decoder->kind(layer);

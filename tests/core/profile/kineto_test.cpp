@@ -38,7 +38,8 @@ Json small_trace()
         event("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 2300, 500, gather),
         event("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 2900, 50, on(24)),
         event("kernel", "sm90_xmma_gemm_bf16bf16", 1990, 30, on(7))}); // begins in the step before
-    events.insert(events.begin(), Json{{"ph", "M"}, {"name", "process_name"}, {"pid", 0}, {"args", {{"name", "python"}}}});
+    events.insert(
+        events.begin(), Json{{"ph", "M"}, {"name", "process_name"}, {"pid", 0}, {"args", {{"name", "python"}}}});
     return {{"schemaVersion", 1}, {"deviceProperties", Json::array({{{"id", 0}, {"name", "NVIDIA H100 80GB HBM3"}}})},
         {"distributedInfo", {{"backend", "nccl"}, {"rank", 5}, {"world_size", 8}}}, {"displayTimeUnit", "ms"},
         {"traceEvents", events}, {"traceName", "trace.json"}};
@@ -168,11 +169,12 @@ TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
     Json no_kernels = small_trace();
     Json& events = no_kernels["traceEvents"];
     events.erase(events.begin() + 5, events.end());
-    for (const auto& [text, said] : {std::pair{std::string("{}"), "no list \"traceEvents\""}, {std::string("[]"), "it is a list"},
-             {std::string("3"), "single value"}, {std::string(""), "no whole JSON"},
-             {whole.substr(0, whole.size() - 20), "no whole JSON"}, {no_kernels.dump(), "no kernel"},
-             {std::string("\x1f\x8b rest"), "is packed"}, {std::string(200, '[') , "it is a list"},
-             {"{\"traceEvents\": " + std::string(200, '['), "nested deeper"}}) {
+    for (const auto& [text, said] :
+        {std::pair{std::string("{}"), "no list \"traceEvents\""}, {std::string("[]"), "it is a list"},
+            {std::string("3"), "single value"}, {std::string(""), "no whole JSON"},
+            {whole.substr(0, whole.size() - 20), "no whole JSON"}, {no_kernels.dump(), "no kernel"},
+            {std::string("\x1f\x8b rest"), "is packed"}, {std::string(200, '['), "it is a list"},
+            {"{\"traceEvents\": " + std::string(200, '['), "nested deeper"}}) {
         const auto profile = read(text);
         ASSERT_FALSE(profile) << said;
         EXPECT_NE(profile.error().line().find(said), std::string::npos) << profile.error().line();
@@ -192,14 +194,15 @@ TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
 
 TEST(KernelKinds, AreKnownByName)
 {
-    for (const auto& [name, kind] : {std::pair{"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", KernelKind::communication},
-             {"void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>", KernelKind::optimizer},
-             {"cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16>", KernelKind::product},
-             {"fmha_cutlassB_bf16_aligned_64x64_k128_sm80", KernelKind::attention},
-             {"cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_31", KernelKind::attention},
-             {"ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_nn", KernelKind::product},
-             {"triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_0", KernelKind::other},
-             {"void at::native::(anonymous namespace)::layer_norm_grad_input_kernel", KernelKind::other}})
+    for (const auto& [name, kind] :
+        {std::pair{"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", KernelKind::communication},
+            {"void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>", KernelKind::optimizer},
+            {"cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16>", KernelKind::product},
+            {"fmha_cutlassB_bf16_aligned_64x64_k128_sm80", KernelKind::attention},
+            {"cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_31", KernelKind::attention},
+            {"ampere_bf16_s16816gemm_bf16_128x256_ldg8_f2f_stages_64x3_nn", KernelKind::product},
+            {"triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_0", KernelKind::other},
+            {"void at::native::(anonymous namespace)::layer_norm_grad_input_kernel", KernelKind::other}})
         EXPECT_EQ(kernel_kind(name), kind) << name;
 }
 

@@ -27,7 +27,8 @@ QueuePanel::QueuePanel(QWidget* parent)
     , m_show(makeButton(tr("Show run"), "small", "queueShow", tr("Follow it in this window")))
     , m_earlier(makeButton(tr("Earlier"), "small", "queueEarlier"))
     , m_later(makeButton(tr("Later"), "small", "queueLater"))
-    , m_remove(makeButton(tr("Remove"), "small", "queueRemove", tr("Take it out of the queue; a run that goes on stays")))
+    , m_remove(
+          makeButton(tr("Remove"), "small", "queueRemove", tr("Take it out of the queue; a run that goes on stays")))
     , m_pause(makeButton({}, "small", "queuePause"))
     , m_clear(makeButton(tr("Clear ended"), "small", "queueClear"))
 {
@@ -100,8 +101,7 @@ const QueuedRun* QueuePanel::selected() const
 void QueuePanel::select(std::int64_t number)
 {
     const auto& runs = m_contents.runs;
-    const auto at
-        = std::find_if(runs.begin(), runs.end(), [&](const QueuedRun& run) { return run.number == number; });
+    const auto at = std::find_if(runs.begin(), runs.end(), [&](const QueuedRun& run) { return run.number == number; });
     if (at != runs.end())
         m_table->selectRow(static_cast<int>(at - runs.begin()));
 }
@@ -116,7 +116,8 @@ void QueuePanel::showState()
     m_remove->setEnabled(run && (run->state != TurnState::taken || run->run.empty()));
     const bool idle = next_turn(m_contents) && !m_queue.is_taken("turns");
     m_pause->setText(m_contents.paused || idle ? tr("Go on") : tr("Pause"));
-    m_pause->setToolTip(m_contents.paused || idle ? tr("Start what waits") : tr("Start nothing more; what runs goes on"));
+    m_pause->setToolTip(
+        m_contents.paused || idle ? tr("Start what waits") : tr("Start nothing more; what runs goes on"));
     m_clear->setEnabled(std::any_of(m_contents.runs.begin(), m_contents.runs.end(),
         [](const QueuedRun& each) { return each.state == TurnState::ended; }));
     m_summary->setText(fromUtf8(queue_summary(m_contents)) + (idle ? tr("; nothing starts them now") : QString()));

@@ -66,8 +66,7 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     , m_sweepShow(new QComboBox)
 {
     m_tabs->setUsesScrollButtons(false);
-    for (QWidget* page :
-        std::initializer_list<QWidget*>{
+    for (QWidget* page : std::initializer_list<QWidget*>{
              makeEvents(), makeOutput(), makeTrace(), m_nodes, makeSweep(), m_queue, makeFailure()})
         m_pages->addWidget(page);
     setTabThere(sweep, false);

@@ -69,7 +69,8 @@ private:
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
-    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find, *m_queue;
+    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find,
+        *m_queue;
     bool m_stepsEdited = false, m_canRestart = false;
 };
 

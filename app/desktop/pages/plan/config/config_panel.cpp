@@ -51,10 +51,9 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
     usePanelStyle(this);
-    QWidget* body = makePanel(
-        columnOf({m_model, makeSeparator(Qt::Horizontal), m_hardware, makeSeparator(Qt::Horizontal), m_layout,
-            makeVerdict(), m_otherReasons, makeSeparator(Qt::Horizontal), m_batch, makeSeparator(Qt::Horizontal), m_techniques,
-            m_unknownKeys, Item::spring()}));
+    QWidget* body = makePanel(columnOf({m_model, makeSeparator(Qt::Horizontal), m_hardware,
+        makeSeparator(Qt::Horizontal), m_layout, makeVerdict(), m_otherReasons, makeSeparator(Qt::Horizontal), m_batch,
+        makeSeparator(Qt::Horizontal), m_techniques, m_unknownKeys, Item::spring()}));
     useFont(m_otherReasons, -0.5);
     useFont(m_unknownKeys, -0.5);
 

@@ -126,9 +126,8 @@ FormSection::Row FormSection::addToggle(
     const QString& label, const QString& words, const std::string& path, const QString& name, const Of<bool>& value)
 {
     auto* box = named(new QCheckBox(words), path.c_str(), name);
-    connect(box, &QCheckBox::clicked, this, [this, path, name](bool on) {
-        m_document.setValue(path, on, tr("Change %1").arg(name), false);
-    });
+    connect(box, &QCheckBox::clicked, this,
+        [this, path, name](bool on) { m_document.setValue(path, on, tr("Change %1").arg(name), false); });
     follow([box, value](const ResolvedPlan& plan) { box->setChecked(value(plan)); });
     return addRow(label, {{box, path}});
 }

@@ -123,6 +123,46 @@ QComboBox* makeOrder(PlanDocument& document, FormSection& section)
         [box](const ResolvedPlan& plan) { box->setCurrentIndex(box->findData(orderSpelling(plan.layout.order))); });
     return box;
 }
+// What of a layer selective recomputation repeats: any of its parts, or what torchtitan chooses among operations.
+void addRecomputedParts(PlanDocument& document, FormSection& section)
+{
+    constexpr const char* kPath = "training.recompute_parts";
+    using enum RecomputePart;
+    constexpr std::array kParts{std::pair{core_attention, QT_TR_NOOP("core attention")},
+        std::pair{mlp, QT_TR_NOOP("MLP")}, std::pair{layer_norm, QT_TR_NOOP("norms")},
+        std::pair{moe, QT_TR_NOOP("experts")}};
+    QComboBox* box = makeChooser(kPath, tr("parts that recompute"));
+    const auto spelling = [](const WordSet<RecomputePart>& parts) {
+        QStringList words;
+        for (const RecomputePart part : parts.values())
+            words << fromUtf8(name(part));
+        return words.join(QLatin1Char(','));
+    };
+    box->addItem(tr("by operation"), spelling({operations}));
+    for (unsigned chosen = 1; chosen < 1U << kParts.size(); ++chosen) {
+        WordSet<RecomputePart> parts;
+        QStringList names;
+        for (std::size_t i = 0; i < kParts.size(); ++i) {
+            if ((chosen & 1U << i) == 0)
+                continue;
+            parts.insert(kParts[i].first);
+            names << tr(kParts[i].second);
+        }
+        box->addItem(names.join(QStringLiteral(", ")), spelling(parts));
+    }
+    QObject::connect(box, &QComboBox::activated, &section, [&document, box] {
+        Json chosen = Json::array();
+        for (const QString& part : box->currentData().toString().split(QLatin1Char(',')))
+            chosen.push_back(part.toStdString());
+        document.setValue(kPath, chosen, tr("Change parts that recompute"), false);
+    });
+    const FormSection::Row row = section.addRow(tr("Parts"), {{box, kPath}});
+    section.follow([box, row, spelling](const ResolvedPlan& plan) {
+        box->setCurrentIndex(box->findData(spelling(plan.training.recompute_parts)));
+        FormSection::showRow(row, plan.training.recompute == Recompute::selective);
+    });
+}
+
 // How many of a stage's layers recompute; 0 stands for all.
 void addRecomputedLayers(PlanDocument& document, FormSection& section)
 {
@@ -138,9 +178,8 @@ void addRecomputedLayers(PlanDocument& document, FormSection& section)
         document.setValue(kPath, layers == 0 ? Json() : Json(layers), tr("Change layers that recompute"));
     });
     const FormSection::Row row = section.addRow(tr("Of layers"), {{box, kPath}});
-    section.follow([row](const ResolvedPlan& plan) {
-        FormSection::showRow(row, plan.training.recompute != Recompute::none);
-    });
+    section.follow(
+        [row](const ResolvedPlan& plan) { FormSection::showRow(row, plan.training.recompute != Recompute::none); });
 }
 } // namespace
 
@@ -288,6 +327,7 @@ FormSection* makeLayoutSection(PlanDocument& document)
         [](const ResolvedPlan& plan) { return to_text(plan.training.schedule); });
     section->addChoice(tr("Recompute"), "training.recompute", tr("recomputation"),
         [](const ResolvedPlan& plan) { return to_text(plan.training.recompute); });
+    addRecomputedParts(document, *section);
     addRecomputedLayers(document, *section);
     section->addToggle(tr("Sequence parallel"), tr("split norms over TP"), "training.sequence_parallel",
         tr("sequence parallel"), [](const ResolvedPlan& plan) { return plan.training.sequence_parallel; });

@@ -2,13 +2,13 @@
 // Kernels, optimizer, and what runs behind something else: what advice can change beside layout and batch.
 #include "app/desktop/pages/plan/config/form_section.h"
 #include "app/desktop/pages/plan/config/sections.h"
-#include "core/program/sharding_operations.h"
 
 namespace fourfold::ui {
 
 namespace {
 // A row that not every plan needs; what is set all the same is shown.
-void onlyWhere(FormSection& section, const FormSection::Row& row, const std::function<bool(const ResolvedPlan&)>& needed)
+void onlyWhere(
+    FormSection& section, const FormSection::Row& row, const std::function<bool(const ResolvedPlan&)>& needed)
 {
     section.follow([row, needed](const ResolvedPlan& plan) { FormSection::showRow(row, needed(plan)); });
 }
@@ -30,7 +30,7 @@ bool overlaps(const ResolvedPlan& plan)
 }
 bool isFullySharded(const ResolvedPlan& plan)
 {
-    return fully_sharded(plan.training);
+    return plan.training.sharding == Sharding::parameters || plan.training.sharding == Sharding::hybrid;
 }
 } // namespace
 
@@ -39,8 +39,8 @@ FormSection* makeTechniquesSection(PlanDocument& document)
     auto* section = new FormSection(tr("Techniques"), document, [](const ResolvedPlan&) { return QString(); });
     section->addChoice(tr("Attention"), "training.attention", tr("attention kernel"), word<&Training::attention>);
     onlyWhere(*section,
-        section->addChoice(
-            tr("Context parallel"), "training.cp_method", tr("exchange of keys and values"), word<&Training::cp_method>),
+        section->addChoice(tr("Context parallel"), "training.cp_method", tr("exchange of keys and values"),
+            word<&Training::cp_method>),
         [](const ResolvedPlan& plan) { return plan.layout.cp > 1; });
     onlyWhere(*section,
         section->addChoice(tr("FP8 scales"), "training.fp8_recipe", tr("FP8 recipe"), word<&Training::fp8_recipe>),
@@ -50,8 +50,8 @@ FormSection* makeTechniquesSection(PlanDocument& document)
     section->addChoice(tr("Moments in"), "training.optimizer_state_dtype", tr("type of the optimizer's moments"),
         word<&Training::optimizer_state_dtype>);
     section->addChoice(tr("Offload"), "training.offload", tr("what the host keeps"), word<&Training::offload>);
-    section->addToggle(tr("Kernels"), tr("compiled or fused"), "training.compile", tr("compiled kernels"),
-        isOn<&Training::compile>);
+    section->addToggle(
+        tr("Kernels"), tr("compiled or fused"), "training.compile", tr("compiled kernels"), isOn<&Training::compile>);
     onlyWhere(*section,
         section->addToggle(tr("Async. TP"), tr("collectives behind products"), "training.async_tp",
             tr("asynchronous tensor parallel"), isOn<&Training::async_tp>),
