@@ -84,6 +84,7 @@ Expected<int> run(int argc, char** argv)
     add_recommend(cli);
     add_sweep(cli);
     add_timeline(cli);
+    add_profile(cli);
     add_table(cli);
     add_compare(cli);
     add_find(cli);
@@ -92,6 +93,7 @@ Expected<int> run(int argc, char** argv)
     add_run(cli);
     add_attach(cli);
     add_stop(cli);
+    add_queue(cli);
     add_gc(cli);
     add_history(cli);
     add_presets(cli);

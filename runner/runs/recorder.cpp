@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/recorder.h"
 
+#include "core/base/file_descriptor.h"
 #include "core/base/input_file.h"
 #include "core/base/units.h"
 #include "core/history/run_event.h"
@@ -18,6 +19,8 @@
 namespace fourfold {
 
 namespace {
+
+constexpr const char* kLockFile = "lock"; // in the run folder: of the program that follows the run
 
 Problem file_problem(const std::string& what, const std::filesystem::path& where)
 {
@@ -88,11 +91,17 @@ Recorder::~Recorder()
         ::close(lock_);
 }
 
+bool is_followed(const std::filesystem::path& folder)
+{
+    const FileDescriptor lock(::open((folder / kLockFile).c_str(), O_RDONLY | O_CLOEXEC));
+    return lock.valid() && flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 Expected<Recorder> Recorder::open(HistoryStore store, const std::string& run, const std::filesystem::path& folder,
     const std::vector<std::string>& hosts, double most_gib)
 {
     Recorder recorder(std::move(store), run, folder);
-    recorder.lock_ = ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    recorder.lock_ = ::open((folder / kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (recorder.lock_ < 0)
         return file_problem("the run folder cannot be used", folder);
     if (flock(recorder.lock_, LOCK_EX | LOCK_NB) != 0)

@@ -15,6 +15,9 @@
 
 namespace fourfold {
 
+// Whether a program of this computer follows the run whose folder here it is.
+bool is_followed(const std::filesystem::path& folder);
+
 class Recorder {
 public:
     // Takes the run folder for this process (`refused` when another program follows the run) and brings the event files

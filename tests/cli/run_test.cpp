@@ -347,6 +347,55 @@ TEST_F(Run, AStopThatReachesNobodyFails)
     EXPECT_EQ(history()[0]["state"], "cancelled");
 }
 
+// Added by one command, started by nobody's hand, ended behind all of them.
+TEST_F(Run, QueuedRunsStartByThemselves)
+{
+    for (const char* steps : {"3", "4"}) {
+        const Output added = fourfold({"run", tiny_plan({{"FAKE_STEPS", steps}}), "--no-rehearse", "--queue"});
+        ASSERT_EQ(added.status, 0) << added.err;
+        EXPECT_THAT(added.out, HasSubstr("of the queue ("));
+    }
+    const auto queue = [&] { return json_of(fourfold({"queue", "list", "--json"})); };
+    const auto ended = [](const Json& runs) {
+        return std::all_of(runs.begin(), runs.end(), [](const Json& run) { return run["state"] == "ok"; });
+    };
+    for (int i = 0; i < 1200 && !ended(queue()); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const Json runs = queue();
+    ASSERT_TRUE(ended(runs)) << runs.dump(2);
+    ASSERT_EQ(runs.size(), 2u);
+    const Json stored = history();
+    ASSERT_EQ(stored.size(), 2u);
+    EXPECT_EQ(stored[0]["id"], runs[1]["run"]) << "newest first";
+    EXPECT_EQ(stored[0]["steps"], 4);
+    EXPECT_EQ(stored[1]["steps"], 3);
+    EXPECT_EQ(fourfold({"queue", "clear"}).out, "took out 2 runs that have ended\n");
+    EXPECT_THAT(fourfold({"queue", "list"}).err, HasSubstr("the queue is empty"));
+    // The program behind them ends as well.
+    const std::string here = "XDG_DATA_HOME=" + (folder() / "data").string();
+    for (int i = 0; i < 600 && processes_with(here) > 0; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(processes_with(here), 0);
+}
+
+TEST_F(Run, TheQueueRefusesInOneLine)
+{
+    const Output unsound = fourfold({"run", tiny_plan(), "--set", "layout.dp=3", "--queue"});
+    EXPECT_EQ(unsound.status, 2);
+    EXPECT_EQ(lines_of(unsound.err).size(), 1u) << unsound.err;
+    expect_problem(fourfold({"queue", "remove", "7"}), 2, "the queue has no run 7");
+    expect_problem(fourfold({"queue", "move", "7", "0"}), 2, "PLACE");
+    expect_problem(fourfold({"queue"}), 2, "subcommand is required");
+    expect_problem(fourfold({"run", tiny_plan(), "--queue", "--accept-new-hosts"}), 2, "--accept-new-hosts");
+    ASSERT_EQ(fourfold({"queue", "pause"}).out, "paused: 0 runs wait\n");
+    ASSERT_EQ(fourfold({"run", tiny_plan(), "--queue", "--json"}).out, "{\n  \"number\": 1\n}\n");
+    EXPECT_EQ(json_of(fourfold({"queue", "list", "--json"}))[0]["state"], "waiting");
+    EXPECT_EQ(fourfold({"queue", "remove", "1"}).status, 0);
+    std::filesystem::create_directories(folder() / "data/fourfold/queue");
+    file("data/fourfold/queue/queue.json", "{\"format\": 1, \"runs\": [");
+    expect_problem(fourfold({"queue", "list"}), 2, "queue.json");
+}
+
 class Stop : public Run, public ::testing::WithParamInterface<int> { };
 
 TEST_P(Stop, EndsTheRunOnEveryRank)

@@ -89,6 +89,7 @@ protected:
         trace["seq"] = 1;
         const std::string measured = trace.dump();
         file("events.jsonl", measured + "\n");
+        file("profile.json", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1, "dur": 2}]})");
         const Json step{{"seq", 0}, {"time", "2026-01-01T00:00:00.000Z"}, {"event", "step"}, {"step", 1},
             {"tps_per_gpu", 7000.0}, {"step_time_s", 74.9}, {"memory_peak_gib", 50.0}};
         for (const char* name : {"first", "second"})
@@ -115,7 +116,8 @@ TEST_F(Views, EveryCallOfTheGuideWorks)
     const std::vector<std::string> calls = calls_of(page);
     ASSERT_GE(calls.size(), 38u);
     // Training and following a run take nodes and minutes: tests/cli/run_test.cpp makes these calls.
-    const std::set<std::string> elsewhere{"fourfold run this-computer --target local", "fourfold attach RUN"};
+    const std::set<std::string> elsewhere{
+        "fourfold run this-computer --target local", "fourfold attach RUN", "fourfold run this-computer --queue"};
     const bool trainer = std::filesystem::exists(FOURFOLD_BIN_DIR "/fourfold-trainer");
     for (const std::string& call : calls) {
         if (elsewhere.count(call) > 0)

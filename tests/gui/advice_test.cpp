@@ -9,10 +9,16 @@
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
+#include "core/search/edits.h"
 #include "tests/gui/support.h"
 
+#include <QCheckBox>
+#include <QComboBox>
 #include <QPushButton>
+#include <QSpinBox>
 #include <QTableView>
+
+#include <set>
 
 using namespace fourfold;
 using namespace fourfold::ui;
@@ -55,6 +61,49 @@ private slots:
         QVERIFY(w.document().prediction()->fit != Fit::no);
         w.document().undoStack().undo();
         QVERIFY(w.document().plan().document == before);
+    }
+
+    // What advice can put, a hand can put: each field that any edit changes, on plans that have all kinds of edits.
+    void everyFieldThatAdviceChangesHasAControl()
+    {
+        Fixture w;
+        std::set<std::string> paths;
+        for (const char* text : {R"({"model": "mixtral-8x7b", "cluster": "dgx-h100", "gpus": 64, "stack": "torchtitan",
+                 "layout": {"tp": 2, "cp": 2, "pp": 4, "ep": 2}, "training": {"sharding": "parameters", "recompute": "full",
+                 "optimizer": "adamw", "attention": "unfused", "seq_len": 8192, "global_batch": 128}})",
+                 R"({"model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 16, "stack": "megatron-core",
+                 "layout": {"tp": 4, "pp": 2}, "training": {"sharding": "none", "optimizer": "adam",
+                 "sequence_parallel": false, "overlap": {"grad_reduce": false, "param_gather": false, "p2p": false}}})"}) {
+            const auto plan = parse_plan(text, "plan");
+            const auto resolved = plan ? resolve(*plan, Presets()) : Expected<ResolvedPlan>(plan.error());
+            QVERIFY2(resolved, resolved ? "" : resolved.error().line().c_str());
+            for (const PlanEdit& edit : single_edits(*resolved))
+                for (const PlanEdit::Field& field : edit.fields)
+                    paths.insert(field.path);
+        }
+        for (const char* follows : {"layout.dp_shard", "layout.stage_layers", "layout.etp", "training.micro_batches"})
+            paths.erase(follows); // from what has a control
+        QVERIFY(paths.size() > 15);
+        for (const std::string& path : paths) {
+            const auto* control = w.window.findChild<QWidget*>(fromUtf8(path));
+            QVERIFY2(control, path.c_str());
+            QVERIFY2(!control->accessibleName().isEmpty(), path.c_str()); // the finder goes there by it
+        }
+        // One of each kind changes the plan and shows what it has.
+        auto* offload = w.child<QComboBox>("training.offload");
+        offload->setCurrentIndex(offload->findData(QStringLiteral("optimizer")));
+        emit offload->activated(offload->currentIndex());
+        QVERIFY(value_at(w.document().plan().document, "training.offload") == Json("optimizer"));
+        auto* prefetch = w.child<QCheckBox>("training.fsdp.prefetch");
+        const bool before = prefetch->isChecked();
+        prefetch->click();
+        QVERIFY(value_at(w.document().plan().document, "training.fsdp.prefetch") == Json(!before));
+        w.document().setValue("training.recompute", "full", QStringLiteral("Change"));
+        auto* layers = w.child<QSpinBox>("training.recompute_layers");
+        layers->setValue(3);
+        QVERIFY(value_at(w.document().plan().document, "training.recompute_layers") == Json(3));
+        layers->setValue(0);
+        QVERIFY(value_at(w.document().plan().document, "training.recompute_layers").is_null());
     }
 
     void everyAdviceIsWhatAPredictionSays()

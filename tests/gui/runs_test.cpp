@@ -6,6 +6,7 @@
 #include "app/desktop/pages/runs/cluster_dialog.h"
 #include "app/desktop/pages/runs/find_dialog.h"
 #include "app/desktop/pages/runs/node_report.h"
+#include "app/desktop/pages/runs/queue_panel.h"
 #include "app/desktop/pages/runs/run_details.h"
 #include "app/desktop/pages/runs/run_form.h"
 #include "app/desktop/pages/runs/runs_page.h"
@@ -23,6 +24,7 @@
 #include "tests/gui/runs_fixture.h"
 
 #include "core/history/store.h"
+#include "runner/queue/queue_worker.h"
 
 #include <QApplication>
 #include <QComboBox>
@@ -77,6 +79,43 @@ private slots:
         const QString csv = test::Home::the().path(QStringLiteral("history.csv"));
         QVERIFY(w.window.historyPage().exportTo(csv));
         QVERIFY(test::readFile(csv).contains(w.live().id().toUtf8()));
+    }
+
+    // Queued runs are other programs' from the first moment on, and are seen here all the same.
+    void queuedRunsGoOnByThemselves()
+    {
+        const auto usual = HistoryStore::default_file(); // theirs
+        std::filesystem::create_directories(usual.parent_path());
+        std::filesystem::remove(usual);
+        Fixture w(test::tinyPlan(30, 40));
+        QVERIFY(bool(HistoryStore::open(test::WindowFixture::historyFile())));
+        std::filesystem::create_symlink(test::WindowFixture::historyFile(), usual);
+        auto* tabs = w.runs().details().findChild<QTabBar*>();
+        QVERIFY(!tabs->isTabVisible(RunDetails::queue));
+        QVERIFY(w.button("queueRun")->isEnabled());
+        for (int i = 0; i < 2; ++i)
+            QTest::mouseClick(w.button("queueRun"), Qt::LeftButton);
+        QCOMPARE(tabs->currentIndex(), int(RunDetails::queue));
+        auto* table = w.child<QTableView>("runQueue");
+        QCOMPARE(table->model()->rowCount(), 2);
+        const auto cell = [&](int row, int column) { return table->model()->index(row, column).data().toString(); };
+        // The second can be taken out as long as it waits.
+        QVERIFY(QTest::qWaitFor([&] { return cell(0, 1) == QStringLiteral("running"); }, kPatience));
+        table->selectRow(1);
+        QVERIFY(w.button("queueRemove")->isEnabled() && !w.button("queueShow")->isEnabled());
+        QTest::mouseClick(w.button("queueRemove"), Qt::LeftButton);
+        QCOMPARE(table->model()->rowCount(), 1);
+        table->selectRow(0);
+        QVERIFY(!w.button("queueRemove")->isEnabled());
+        QTest::mouseClick(w.button("queueShow"), Qt::LeftButton);
+        QVERIFY(w.window.controller().isFollowing());
+        QVERIFY(w.ends());
+        QCOMPARE(w.live().run().state(), RunState::ok);
+        QCOMPARE(static_cast<int>(w.live().run().throughput().count()), 30);
+        QVERIFY(QTest::qWaitFor([&] { return cell(0, 1) == QStringLiteral("ok"); }, kPatience));
+        QTest::mouseClick(w.button("queueClear"), Qt::LeftButton);
+        QVERIFY(!tabs->isTabVisible(RunDetails::queue));
+        QVERIFY(QTest::qWaitFor([] { return !RunQueue().is_taken("turns"); }, kPatience));
     }
 
     void stopEndsTheRun()

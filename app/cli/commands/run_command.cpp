@@ -4,6 +4,8 @@
 #include "app/cli/runs/measured_sweep.h"
 #include "app/cli/runs/run_place.h"
 #include "app/cli/runs/stop_signals.h"
+#include "runner/queue/queue_table.h"
+#include "runner/queue/queue_worker.h"
 
 #include <iostream>
 #include <memory>
@@ -17,7 +19,8 @@ struct RunOptions {
     std::string target = "local", backend;
     std::optional<int> steps;
     int restarts = 0;
-    bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false, no_rehearse = false;
+    bool json = false, dry_run = false, accept_new_hosts = false, from_last_good = false, no_rehearse = false,
+         queue = false;
     SweepOptions sweep;
     DashboardOptions dashboards;
 };
@@ -42,6 +45,22 @@ Expected<int> sweep(const RunOptions& options, const Target& target)
     return run_measured_sweep(asked, std::move(request), progress);
 }
 
+// What could not start is refused now, not when its turn comes.
+Expected<int> enqueue(const RunRequest& request, bool json)
+{
+    FOURFOLD_CHECK(preview(request));
+    const RunQueue queue;
+    FOURFOLD_TRY(const std::int64_t number, queue.add(request));
+    FOURFOLD_CHECK(ensure_turns(queue));
+    if (json) {
+        print_json({{"number", number}});
+        return kDone;
+    }
+    FOURFOLD_TRY(const QueueContents contents, queue.read());
+    std::cout << "run " << number << " of the queue (" << queue_summary(contents) << ")\n";
+    return kDone;
+}
+
 Expected<int> run(const RunOptions& options)
 {
     FOURFOLD_TRY(auto target, load_target(options.target));
@@ -62,6 +81,8 @@ Expected<int> run(const RunOptions& options)
     request.plan.run.checkpoint.from_last_good |= options.from_last_good;
     if (options.dry_run)
         return show_preview(request, options.json);
+    if (options.queue)
+        return enqueue(request, options.json);
 
     RunProgress progress(options.json, options.accept_new_hosts, options.dashboards);
     Expected<RunResult> result = [&] {
@@ -110,8 +131,12 @@ void add_run(Cli& cli)
     command->add_flag("--json", options->json, "print events and result as JSON Lines");
     command->add_flag("--dry-run", options->dry_run,
         "say what would be done: hosts, ranks, files, remote commands; of a sweep also each cell");
-    options->dashboards.add_to(*command);
+    auto* queue = command->add_flag("--queue", options->queue,
+        "start it when its hosts are free and its turn has come, and do not wait for it (see `fourfold queue`)");
+    for (CLI::Option* const board : options->dashboards.add_to(*command))
+        queue->excludes(board);
     add_accept_new_hosts(*command, options->accept_new_hosts);
+    queue->excludes("--accept-new-hosts"); // nobody is there to have been asked
     auto* layouts
         = command
               ->add_option("--sweep", options->sweep.layouts,
@@ -120,7 +145,7 @@ void add_run(Cli& cli)
     auto* gpus = command->add_option("--gpus", options->sweep.gpus, "GPU counts of the sweep, as in 4,8,16")
                      ->type_name("LIST")
                      ->needs(layouts);
-    layouts->needs(gpus)->excludes(from_last_good)->excludes(no_rehearse)->excludes(restarts);
+    layouts->needs(gpus)->excludes(queue)->excludes(from_last_good)->excludes(no_rehearse)->excludes(restarts);
     command->add_flag("--skip-unfit", options->sweep.skip_unfit, "do not run cells that are predicted not to fit")
         ->needs(layouts);
     command->add_flag("--again", options->sweep.again, "measure cells again that an earlier sweep measured")

@@ -11,7 +11,7 @@ struct Choice {
     std::string spelling; // as in the plan file
     std::string label;
 };
-// `path` is one of training.schedule, training.sharding, training.recompute, training.precision.
+// `path`: of a field that is a word of several, as training.sharding; none for another field.
 std::vector<Choice> choices_of(const std::string& path);
 // Words for one value: "1f1b" -> "1F1B"; an unknown spelling stays as it is.
 std::string choice_label(const std::string& path, const std::string& spelling);

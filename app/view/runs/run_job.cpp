@@ -3,6 +3,7 @@
 
 #include "core/base/input_file.h"
 #include "runner/runs/stop.h"
+#include "runner/runs/watch.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -46,6 +47,8 @@ public:
 
     void answer_host_key(bool trusted) { answer(trusted_, trusted); }
     void answer_secret(const std::optional<std::string>& secret) { answer(secret_, secret); }
+    // Whether what this computer has of the run is told first.
+    void set_catches_up(bool catches_up) { catches_up_ = catches_up; }
     // After a stop request: what still has to be done may need answers.
     void ask_again() { stop_ = {}; }
 
@@ -158,7 +161,15 @@ void RunJob::follow(const std::string& run_id, const std::filesystem::path& hist
     end_followed_ = std::make_shared<std::atomic<bool>>(false);
     begin(Work::follow,
         [run_id, history_file, all_events, end = end_followed_](Mailbox& mailbox, std::stop_token stop) -> RunMessage {
-            Expected<RunResult> outcome = attach(run_id, mailbox, std::move(stop), history_file, all_events);
+            const auto follow = [&] { return attach(run_id, mailbox, stop, history_file, all_events); };
+            Expected<RunResult> outcome = follow();
+            while (!outcome && outcome.error().code == ProblemCode::refused && !stop.stop_requested()) {
+                mailbox.set_catches_up(false); // it is told from its first event on
+                outcome = watch_run(run_id, mailbox, stop, history_file);
+                mailbox.set_catches_up(true);
+                if (outcome && !stop.stop_requested())
+                    outcome = follow();
+            }
             if (!*end || (outcome && is_terminal(outcome->state)))
                 return RunEnded{std::move(outcome)};
             mailbox.ask_again(); // a passphrase, for instance

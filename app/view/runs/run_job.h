@@ -80,7 +80,8 @@ public:
     // Precondition of the six: !is_running().
     void start(RunRequest request);
     // Catches up with a run of a history (empty: the user's) and follows it; its events come from the first one on.
-    // With `all_events` also those that the target's events_gib left on the nodes.
+    // Where another program of this computer follows it, it is watched by what that one stores. With `all_events` also
+    // those that the target's events_gib left on the nodes.
     void follow(const std::string& run_id, const std::filesystem::path& history_file = {}, bool all_events = false);
     // Connects to every host of the target and looks at it, without running anything; with `speeds` it also measures
     // cores, memory and links.

@@ -40,6 +40,18 @@ double by_hand(const ModelShape& m)
         return tables + L * (attention + 2 * h) + e.dense_layers * 3 * h * f + (L - e.dense_layers) * moe + h;
     }
     const double grouped = 2 * h * a * d + 2 * h * kv * d;
+    if (m.decoder && m.decoder->family == "nemotron_h") { // Mamba-2: arXiv:2405.21060, section 8; else attention or MLP
+        const Scan& s = *m.decoder->scan;
+        const double inner = double(s.heads * s.head_dim), seen = inner + 2.0 * s.groups * double(s.state);
+        const double mamba
+            = h * (inner + seen + s.heads) + seen * (s.convolution + 1) + 3.0 * s.heads + inner + inner * h;
+        double sum = tables + h;
+        for (int layer = 0; layer < m.layers; ++layer) {
+            const LayerKind& kind = m.decoder->kind(layer);
+            sum += h + (kind.scans() ? mamba : kind.attends() ? grouped : 2 * h * f);
+        }
+        return sum;
+    }
     if (m.model_type == "gpt_oss") {
         const double each = 3 * h * f + 2 * f + h, biases = a * d + 2 * kv * d + h;
         return tables + L * (grouped + biases + a + m.experts->count * (each + h + 1) + 2 * h) + h;
@@ -99,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ParameterCount,
         // With the vision encoder "109B" and "400B".
         Published{"llama-4-scout", 109e9, 0.012}, Published{"llama-4-maverick", 400e9, 2e-3},
         Published{"nemotron-4-15b", 15.6e9, 3e-3}, Published{"nemotron-4-340b", 341e9, 1e-3},
+        Published{"nemotron-h-8b", 8.1e9, 1e-3}, Published{"nemotron-h-56b", 56'324'350'464, 0},
         // Table 1 of the report: embedding and all others.
         Published{"gemma-3-4b", 675e6 + 3'209e6, 2e-3}, Published{"gemma-3-12b", 1'012e6 + 10'759e6, 1e-3},
         Published{"gemma-3-27b", 1'416e6 + 25'600e6, 1e-3}, Published{"grok-1", 314e9, 6e-3}),
@@ -140,7 +153,7 @@ TEST(ActiveParameters, AreTheMultipliedOnesOfTheTable)
 {
     for (const char* id : {"llama-3.1-8b", "llama-3.2-1b", "qwen2.5-7b", "mixtral-8x7b", "deepseek-v3", "gpt2",
              "gpt-neox-20b", "bloom-176b", "qwen3-4b", "qwen3-30b-a3b", "gpt-oss-20b", "llama-4-scout",
-             "llama-4-maverick", "nemotron-4-15b", "gemma-3-4b", "grok-1"}) {
+             "llama-4-maverick", "nemotron-4-15b", "nemotron-h-8b", "gemma-3-4b", "grok-1"}) {
         const ModelShape model = test::preset_model(id);
         EXPECT_DOUBLE_EQ(model.active_matmul_parameters(), active_from_table(model)) << id;
     }

@@ -37,7 +37,7 @@ TEST(ProgramParameters, AreTheShardsOfTheTable)
 {
     for (const char* id : {"llama-3.1-8b", "llama-3.2-1b", "qwen2.5-7b", "mixtral-8x7b", "deepseek-v3", "gpt2",
              "gpt-neox-20b", "bloom-176b", "qwen3-4b", "qwen3-30b-a3b", "gpt-oss-20b", "llama-4-maverick",
-             "nemotron-4-15b", "gemma-3-4b", "grok-1"}) {
+             "nemotron-4-15b", "nemotron-h-8b", "gemma-3-4b", "grok-1"}) {
         const ModelShape model = test::preset_model(id);
         for (const Split split : {Split{1, 1}, Split{2, 1}, Split{1, 2}, Split{2, 4}}) {
             const ResolvedPlan plan = plan_of(model, split);

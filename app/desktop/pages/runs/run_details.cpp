@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/runs/node_report.h"
+#include "app/desktop/pages/runs/queue_panel.h"
 #include "app/desktop/widgets/cards/failure_view.h"
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/panels/arrange.h"
@@ -49,7 +50,8 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     : QWidget(parent)
     , m_live(live)
     , m_tabs(makeTabs("cardSwitch", tr("About the run"),
-          {tr("Events"), tr("Output of ranks"), tr("Trace of a step"), tr("Nodes"), tr("Sweep"), tr("Failure")}))
+          {tr("Events"), tr("Output of ranks"), tr("Trace of a step"), tr("Nodes"), tr("Sweep"), tr("Queue"),
+              tr("Failure")}))
     , m_pages(new QStackedWidget)
     , m_log(new DataTable)
     , m_rank(new QComboBox)
@@ -59,14 +61,18 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     , m_difference(named(makeWords("muted"), "traceDifference"))
     , m_failure(new FailureView)
     , m_nodes(new NodeReport)
+    , m_queue(new QueuePanel)
     , m_sweepMap(new HeatMap(tr("Measured sweep")))
     , m_sweepShow(new QComboBox)
 {
     m_tabs->setUsesScrollButtons(false);
-    for (QWidget* page :
-        std::initializer_list<QWidget*>{makeEvents(), makeOutput(), makeTrace(), m_nodes, makeSweep(), makeFailure()})
+    for (QWidget* page : std::initializer_list<QWidget*>{
+             makeEvents(), makeOutput(), makeTrace(), m_nodes, makeSweep(), m_queue, makeFailure()})
         m_pages->addWidget(page);
     setTabThere(sweep, false);
+    const auto showQueue = [this] { setTabThere(queue, m_queue->count() > 0); };
+    connect(m_queue, &QueuePanel::changed, this, showQueue);
+    showQueue();
     setLayout(columnOf({{m_tabs, 0, Qt::AlignLeft}, {m_pages, 1}}, 4));
     connect(m_tabs, &QTabBar::currentChanged, this, [this](int index) {
         m_pages->setCurrentIndex(index);

@@ -21,6 +21,7 @@ class DataTable;
 class FailureView;
 class HeatMap;
 class NodeReport;
+class QueuePanel;
 class TimelineView;
 
 class RunDetails : public QWidget {
@@ -28,11 +29,12 @@ class RunDetails : public QWidget {
 public:
     // `live` outlives the widget.
     explicit RunDetails(LiveRun& live, QWidget* parent = nullptr);
-    enum Tab { events, output, trace, nodes, sweep, failure };
+    enum Tab { events, output, trace, nodes, sweep, queue, failure };
     void showTab(Tab tab);
     [[nodiscard]] QString traceDifference() const; // of the measured step from the predicted one
     [[nodiscard]] QString failureText() const;
     [[nodiscard]] NodeReport& nodeReport() { return *m_nodes; }
+    [[nodiscard]] QueuePanel& queuePanel() { return *m_queue; }
     // The sweep as far as it is known; `next` is the cell that runs.
     void showSweep(const SweepTable& table, const std::string& next);
     [[nodiscard]] HeatMap& sweepMap() { return *m_sweepMap; }
@@ -65,6 +67,7 @@ private:
     QLabel* m_difference;
     FailureView* m_failure;
     NodeReport* m_nodes;
+    QueuePanel* m_queue;
     HeatMap* m_sweepMap;
     QComboBox* m_sweepShow;
     SweepTable m_sweep;

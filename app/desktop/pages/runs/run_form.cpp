@@ -51,6 +51,8 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
           tr("Let the trainer play every rank on this computer first: does it fit, does no rank wait for ever")))
     , m_find(makeButton(tr("Find a cluster\u2026"), "plain", "findCluster",
           tr("From the name of a host or a login to its nodes, GPUs, links and partitions, saved as a target")))
+    , m_queue(makeButton(tr("Add to queue"), "plain", "queueRun",
+          tr("Start it by itself when its hosts are free and its turn has come, whether or not this window is open")))
 {
     fixWidth(this, kFormWidth);
     usePanelStyle(this);
@@ -83,6 +85,11 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     connect(m_sweep, &QPushButton::clicked, this, [this] { emit sweepRequested(m_setup); });
     connect(m_restart, &QPushButton::clicked, this, &RunForm::restartRequested);
     connect(m_find, &QPushButton::clicked, this, &RunForm::findRequested);
+    connect(m_queue, &QPushButton::clicked, this, [this] {
+        refresh();
+        if (m_setup.request)
+            emit queueRequested(m_setup);
+    });
     connect(m_rehearse, &QPushButton::clicked, this, [this] {
         if (m_document->isValid())
             emit rehearsalRequested(*m_document->resolved());
@@ -144,7 +151,8 @@ QWidget* RunForm::makeFields()
     more->addWidget(m_restart, 0, 1);
     more->addWidget(m_preview, 1, 0);
     more->addWidget(m_sweep, 1, 1);
-    more->addWidget(m_find, 2, 0, 1, 2);
+    more->addWidget(m_queue, 2, 0);
+    more->addWidget(m_find, 2, 1);
     more->addWidget(m_detach, 3, 0, 1, 2);
     grid->addLayout(more, row++, 0, 1, 2);
     grid->addWidget(m_message, row++, 0, 1, 2);
@@ -211,13 +219,12 @@ void RunForm::showState()
     m_detach->setEnabled(!m_controller.isStopping());
     m_stop->setText(m_controller.isStopping() ? tr("Stopping\u2026") : tr("Stop"));
     m_preview->setEnabled(m_setup.request.has_value());
+    m_queue->setEnabled(m_setup.request.has_value());
     m_rehearse->setEnabled(m_document->isValid()); // also what no target here could hold
     m_check->setEnabled(!running && !target().isEmpty());
     m_sweep->setEnabled(canStart());
     const bool sweeping = running && m_controller.work() == RunController::Work::sweep;
     m_restart->setEnabled(m_canRestart && !m_controller.isStopping() && !checking && !sweeping);
-    for (QWidget* field : std::initializer_list<QWidget*>{m_target, m_hosts, m_steps})
-        field->setEnabled(!running);
     // Else the focus goes on to the next button by itself, and a second press of Space would stop what was started.
     if (hadFocus && !focused->isEnabled())
         m_preview->setFocus();

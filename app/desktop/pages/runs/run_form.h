@@ -47,6 +47,7 @@ signals:
     void sweepRequested(const fourfold::view::RunSetup& setup);
     void restartRequested();
     void rehearsalRequested(const fourfold::ResolvedPlan& plan);
+    void queueRequested(const fourfold::view::RunSetup& setup);
     void startRequested(const fourfold::view::RunSetup& setup, const QString& title);
     void stopRequested();
 
@@ -68,7 +69,8 @@ private:
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
-    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find;
+    QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find,
+        *m_queue;
     bool m_stepsEdited = false, m_canRestart = false;
 };
 

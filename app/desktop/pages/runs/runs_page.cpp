@@ -5,6 +5,7 @@
 #include "app/desktop/pages/runs/cluster_dialog.h"
 #include "app/desktop/pages/runs/find_dialog.h"
 #include "app/desktop/pages/runs/node_report.h"
+#include "app/desktop/pages/runs/queue_panel.h"
 #include "app/desktop/pages/runs/rehearsal_dialog.h"
 #include "app/desktop/pages/runs/run_details.h"
 #include "app/desktop/pages/runs/run_form.h"
@@ -18,6 +19,7 @@
 #include "app/models/plan/plan_tabs.h"
 #include "app/models/shared/text.h"
 #include "runner/preflight/cluster_figures.h"
+#include "runner/queue/queue_worker.h"
 
 #include <QGridLayout>
 #include <QTimer>
@@ -45,6 +47,9 @@ RunsPage::RunsPage(const PageContext& context)
     connect(&m_live, &LiveRun::linkChanged, this, &RunsPage::showLink);
 
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
+    connect(m_form, &RunForm::queueRequested, this, &RunsPage::enqueue);
+    connect(&m_details->queuePanel(), &QueuePanel::runChosen, this, &RunsPage::follow);
+    connect(&m_details->queuePanel(), &QueuePanel::changed, this, &RunsPage::runsChanged);
     connect(m_form, &RunForm::stopRequested, &m_controller, &RunController::stop);
     connect(m_form, &RunForm::restartRequested, this, &RunsPage::restart);
     connect(m_form, &RunForm::rehearsalRequested, this, &RunsPage::rehearse);
@@ -63,6 +68,8 @@ RunsPage::RunsPage(const PageContext& context)
             m_restarting = false;
             begin(*m_last);
         }
+        if (!m_next.isEmpty() && !m_controller.isRunning())
+            follow(std::exchange(m_next, {}));
     });
     connect(&m_controller, &RunController::finished, this, [this](const Expected<RunResult>& outcome) {
         if (outcome && outcome->events_left)
@@ -128,6 +135,21 @@ void RunsPage::start(const view::RunSetup& setup, const QString& title)
 void RunsPage::begin(RunRequest request)
 {
     m_controller.start(std::move(request));
+}
+
+void RunsPage::enqueue(const view::RunSetup& setup)
+{
+    RunRequest request = *setup.request;
+    request.trainer = m_trainer;
+    const RunQueue queue;
+    const Expected<std::int64_t> number = queue.add(request);
+    const Expected<void> started = number ? ensure_turns(queue) : Expected<void>(number.error());
+    m_details->queuePanel().look();
+    m_details->showTab(RunDetails::queue);
+    if (started)
+        emit message(tr("Run %1 of the queue").arg(*number));
+    else
+        showProblem(window(), tr("The run does not wait for its turn"), started.error());
 }
 
 void RunsPage::restart()
@@ -253,8 +275,14 @@ void RunsPage::sweepEnded(const Expected<SweepTable>& outcome)
 
 void RunsPage::follow(const QString& runId)
 {
-    if (!m_controller.isRunning())
+    if (!m_controller.isRunning()) {
         m_controller.follow(runId, m_history);
+    } else if (m_controller.isFollowing()) {
+        m_next = runId;
+        m_controller.detach();
+    } else {
+        emit message(tr("The run that was started here is shown until it ends"));
+    }
 }
 
 void RunsPage::offerAllEvents(const QString& runId)

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] RunDetails& details() { return *m_details; }
     // From a name to a target, its cluster and the plan's hardware, in a dialog.
     void findCluster();
-    // Catches up with a run of the history that goes on by itself.
+    // Catches up with a run of the history that goes on by itself; one that is followed is left for it.
     void follow(const QString& runId);
 
 signals:
@@ -49,6 +49,7 @@ private:
     void showPoints();
     void ask(const HostKeyQuestion& question);
     void begin(RunRequest request);
+    void enqueue(const view::RunSetup& setup);
     void restart();
     void rehearse(const ResolvedPlan& plan);
     void check(const Target& target, const QString& name);
@@ -69,6 +70,7 @@ private:
     QPointer<RehearsalDialog> m_rehearsal; // on show
     std::optional<RunRequest> m_last; // of start(): what a restart does again
     bool m_restarting = false;
+    QString m_next; // the run to be followed when the one that is followed has been left
     std::optional<Target> m_checked; // the target of the last look at nodes
     QString m_checkedName;
     struct ClusterWish {

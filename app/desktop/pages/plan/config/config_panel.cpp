@@ -43,6 +43,7 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     , m_hardware(makeHardwareSection(document))
     , m_layout(makeLayoutSection(document))
     , m_batch(makeBatchSection(document))
+    , m_techniques(makeTechniquesSection(document))
     , m_verdict(remarkLine("good"))
     , m_verdictRest(remarkLine("normal"))
     , m_otherReasons(remarkLine("bad"))
@@ -50,9 +51,9 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
     usePanelStyle(this);
-    QWidget* body = makePanel(
-        columnOf({m_model, makeSeparator(Qt::Horizontal), m_hardware, makeSeparator(Qt::Horizontal), m_layout,
-            makeVerdict(), m_otherReasons, makeSeparator(Qt::Horizontal), m_batch, m_unknownKeys, Item::spring()}));
+    QWidget* body = makePanel(columnOf({m_model, makeSeparator(Qt::Horizontal), m_hardware,
+        makeSeparator(Qt::Horizontal), m_layout, makeVerdict(), m_otherReasons, makeSeparator(Qt::Horizontal), m_batch,
+        makeSeparator(Qt::Horizontal), m_techniques, m_unknownKeys, Item::spring()}));
     useFont(m_otherReasons, -0.5);
     useFont(m_unknownKeys, -0.5);
 
@@ -62,6 +63,11 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
     connect(&document, &PlanDocument::planChanged, this, &ConfigPanel::showPlan);
     connect(&document, &PlanDocument::predictionChanged, this, &ConfigPanel::showVerdict);
     showPlan();
+}
+
+std::array<FormSection*, 5> ConfigPanel::sections() const
+{
+    return {m_model, m_hardware, m_layout, m_batch, m_techniques};
 }
 
 // As wide as its rows need.
@@ -82,7 +88,7 @@ QLayout* ConfigPanel::makeVerdict()
 
 void ConfigPanel::showPlan()
 {
-    for (FormSection* section : {m_model, m_hardware, m_layout, m_batch})
+    for (FormSection* section : sections())
         section->showPlan();
     QStringList keys;
     for (const std::string& key : m_document.plan().unknown_keys)
@@ -99,7 +105,7 @@ void ConfigPanel::showVerdict()
     const bool answered = m_document.isAnswered();
     if (answered)
         reasons = m_document.prediction()->reasons;
-    for (FormSection* section : {m_model, m_hardware, m_layout, m_batch})
+    for (FormSection* section : sections())
         section->takeReasons(reasons);
 
     QStringList others;

@@ -7,6 +7,8 @@
 
 #include <QWidget>
 
+#include <array>
+
 class QLabel;
 class QLayout;
 class QVBoxLayout;
@@ -30,7 +32,8 @@ private:
     void showVerdict();
 
     PlanDocument& m_document;
-    FormSection *m_model, *m_hardware, *m_layout, *m_batch;
+    FormSection *m_model, *m_hardware, *m_layout, *m_batch, *m_techniques;
+    [[nodiscard]] std::array<FormSection*, 5> sections() const;
     QLabel *m_verdict, *m_verdictRest, *m_otherReasons, *m_unknownKeys;
 };
 

@@ -10,6 +10,7 @@
 #include "app/models/shared/text.h"
 #include "app/view/plan/choices.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QEvent>
 #include <QGridLayout>
@@ -107,7 +108,7 @@ QComboBox* FormSection::presetBox(PresetModel::Kind kind, const char* objectName
     return box;
 }
 
-void FormSection::addChoice(
+FormSection::Row FormSection::addChoice(
     const QString& label, const std::string& path, const QString& name, const Of<std::string>& spelling)
 {
     QComboBox* box = makeChooser(path.c_str(), name);
@@ -118,7 +119,17 @@ void FormSection::addChoice(
     });
     follow(
         [box, spelling](const ResolvedPlan& plan) { box->setCurrentIndex(box->findData(fromUtf8(spelling(plan)))); });
-    addRow(label, {{box, path}});
+    return addRow(label, {{box, path}});
+}
+
+FormSection::Row FormSection::addToggle(
+    const QString& label, const QString& words, const std::string& path, const QString& name, const Of<bool>& value)
+{
+    auto* box = named(new QCheckBox(words), path.c_str(), name);
+    connect(box, &QCheckBox::clicked, this,
+        [this, path, name](bool on) { m_document.setValue(path, on, tr("Change %1").arg(name), false); });
+    follow([box, value](const ResolvedPlan& plan) { box->setChecked(value(plan)); });
+    return addRow(label, {{box, path}});
 }
 
 FormSection::Row FormSection::addRow(const QString& label, const std::vector<Field>& fields, const TextOf& note)

@@ -60,7 +60,10 @@ public:
     Row addRow(const QString& label, const std::vector<Field>& fields, const TextOf& note = {});
     static void showRow(const Row& row, bool visible);
     // A row with a picker for an enumeration of the plan (see choices.h).
-    void addChoice(const QString& label, const std::string& path, const QString& name, const Of<std::string>& spelling);
+    Row addChoice(const QString& label, const std::string& path, const QString& name, const Of<std::string>& spelling);
+    // A row with a box to tick, `words` beside it.
+    Row addToggle(const QString& label, const QString& words, const std::string& path, const QString& name,
+        const Of<bool>& value);
     // A quiet line over the width of the fields.
     void addNote(const TextOf& note);
 

@@ -11,7 +11,6 @@
 #include "app/view/prediction/rank_mesh.h"
 #include "core/plan/fields.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QSignalBlocker>
@@ -123,6 +122,64 @@ QComboBox* makeOrder(PlanDocument& document, FormSection& section)
     section.follow(
         [box](const ResolvedPlan& plan) { box->setCurrentIndex(box->findData(orderSpelling(plan.layout.order))); });
     return box;
+}
+// What of a layer selective recomputation repeats: any of its parts, or what torchtitan chooses among operations.
+void addRecomputedParts(PlanDocument& document, FormSection& section)
+{
+    constexpr const char* kPath = "training.recompute_parts";
+    using enum RecomputePart;
+    constexpr std::array kParts{std::pair{core_attention, QT_TR_NOOP("core attention")},
+        std::pair{mlp, QT_TR_NOOP("MLP")}, std::pair{layer_norm, QT_TR_NOOP("norms")},
+        std::pair{moe, QT_TR_NOOP("experts")}};
+    QComboBox* box = makeChooser(kPath, tr("parts that recompute"));
+    const auto spelling = [](const WordSet<RecomputePart>& parts) {
+        QStringList words;
+        for (const RecomputePart part : parts.values())
+            words << fromUtf8(name(part));
+        return words.join(QLatin1Char(','));
+    };
+    box->addItem(tr("by operation"), spelling({operations}));
+    for (unsigned chosen = 1; chosen < 1U << kParts.size(); ++chosen) {
+        WordSet<RecomputePart> parts;
+        QStringList names;
+        for (std::size_t i = 0; i < kParts.size(); ++i) {
+            if ((chosen & 1U << i) == 0)
+                continue;
+            parts.insert(kParts[i].first);
+            names << tr(kParts[i].second);
+        }
+        box->addItem(names.join(QStringLiteral(", ")), spelling(parts));
+    }
+    QObject::connect(box, &QComboBox::activated, &section, [&document, box] {
+        Json chosen = Json::array();
+        for (const QString& part : box->currentData().toString().split(QLatin1Char(',')))
+            chosen.push_back(part.toStdString());
+        document.setValue(kPath, chosen, tr("Change parts that recompute"), false);
+    });
+    const FormSection::Row row = section.addRow(tr("Parts"), {{box, kPath}});
+    section.follow([box, row, spelling](const ResolvedPlan& plan) {
+        box->setCurrentIndex(box->findData(spelling(plan.training.recompute_parts)));
+        FormSection::showRow(row, plan.training.recompute == Recompute::selective);
+    });
+}
+
+// How many of a stage's layers recompute; 0 stands for all.
+void addRecomputedLayers(PlanDocument& document, FormSection& section)
+{
+    constexpr const char* kPath = "training.recompute_layers";
+    auto* box = named(new QSpinBox, kPath, tr("layers that recompute"));
+    box->setSpecialValueText(tr("all"));
+    section.shows(box, [](const ResolvedPlan& plan) { return plan.training.recompute_layers.value_or(0); });
+    section.follow([box](const ResolvedPlan& plan) {
+        const QSignalBlocker blocker(box);
+        box->setRange(0, std::max(1, plan.model.layers));
+    });
+    QObject::connect(box, &QSpinBox::valueChanged, &section, [&document](int layers) {
+        document.setValue(kPath, layers == 0 ? Json() : Json(layers), tr("Change layers that recompute"));
+    });
+    const FormSection::Row row = section.addRow(tr("Of layers"), {{box, kPath}});
+    section.follow(
+        [row](const ResolvedPlan& plan) { FormSection::showRow(row, plan.training.recompute != Recompute::none); });
 }
 } // namespace
 
@@ -263,13 +320,6 @@ FormSection* makeLayoutSection(PlanDocument& document)
     section->follow([experts](const ResolvedPlan& plan) {
         FormSection::showRow(experts, plan.model.experts.has_value() || plan.layout.ep > 1);
     });
-    auto* sequenceParallel
-        = named(new QCheckBox(tr("split norms over TP")), "training.sequence_parallel", tr("Sequence parallel"));
-    QObject::connect(sequenceParallel, &QCheckBox::clicked, section, [&document](bool on) {
-        document.setValue("training.sequence_parallel", on, tr("Change sequence parallel"), false);
-    });
-    section->follow([sequenceParallel](
-                        const ResolvedPlan& plan) { sequenceParallel->setChecked(plan.training.sequence_parallel); });
     section->addRow(tr("Rank order"), {{makeOrder(document, *section), "layout.order"}});
     section->addChoice(tr("Sharding"), "training.sharding", tr("sharding"),
         [](const ResolvedPlan& plan) { return to_text(plan.training.sharding); });
@@ -277,7 +327,10 @@ FormSection* makeLayoutSection(PlanDocument& document)
         [](const ResolvedPlan& plan) { return to_text(plan.training.schedule); });
     section->addChoice(tr("Recompute"), "training.recompute", tr("recomputation"),
         [](const ResolvedPlan& plan) { return to_text(plan.training.recompute); });
-    section->addRow(tr("Sequence parallel"), {{sequenceParallel, "training.sequence_parallel"}});
+    addRecomputedParts(document, *section);
+    addRecomputedLayers(document, *section);
+    section->addToggle(tr("Sequence parallel"), tr("split norms over TP"), "training.sequence_parallel",
+        tr("sequence parallel"), [](const ResolvedPlan& plan) { return plan.training.sequence_parallel; });
     return section;
 }
 

@@ -13,6 +13,7 @@ class PlanDocument;
 FormSection* makeModelSection(PlanDocument& document, const std::function<void()>& askImport); // from a file
 FormSection* makeHardwareSection(PlanDocument& document);
 FormSection* makeLayoutSection(PlanDocument& document);
+FormSection* makeTechniquesSection(PlanDocument& document); // how the work is done, not how it is laid out
 FormSection* makeBatchSection(PlanDocument& document);
 
 } // namespace fourfold::ui

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `fourfold profile`: a step that PyTorch's profiler saw, beside the predicted one.
+#include "app/cli/planning/plan_source.h"
+#include "core/profile/difference.h"
+
+#include <iostream>
+#include <memory>
+
+namespace fourfold::cli {
+
+namespace {
+
+struct ProfileOptions {
+    PlanOptions plan;
+    std::string file;
+    std::int64_t step = -1;
+    bool collectives = false;
+    FormatOptions format;
+};
+
+Table parts_table(const std::vector<PartDifference>& parts)
+{
+    Table table;
+    table.columns = {{"part", "PART"}, {"predicted_s", "PREDICTED ms", 1, 1e3}, {"measured_s", "MEASURED ms", 1, 1e3},
+        {"difference_s", "DIFFERENCE ms", 1, 1e3}, {"kernels", "KERNELS"}};
+    for (const PartDifference& part : parts)
+        table.rows.push_back({part.part, cell(part.predicted_s), part.measured_s, cell(part.difference()),
+            part.kernels > 0 ? Cell(part.kernels) : Cell()});
+    return table;
+}
+
+Table collectives_table(const std::vector<CollectiveUse>& uses)
+{
+    Table table;
+    table.columns = {{"collective", "COLLECTIVE"}, {"group", "GROUP"}, {"ranks", "RANKS"}, {"count", "COUNT"},
+        {"bytes", "GB", 3, 1e-9}, {"busy_s", "BUSY ms", 2, 1e3}};
+    const auto text = [](const std::string& value) { return value.empty() ? Cell() : Cell(value); };
+    for (const CollectiveUse& use : uses)
+        table.rows.push_back({text(use.collective), text(use.group),
+            use.ranks > 0 ? Cell(std::int64_t{use.ranks}) : Cell(), use.count, use.bytes, use.busy_s});
+    return table;
+}
+
+Expected<int> run_profile(const ProfileOptions& options)
+{
+    FOURFOLD_TRY(const TableFormat format, options.format.format());
+    FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
+    FOURFOLD_TRY(const Profile profile, read_kineto(options.file));
+    FOURFOLD_TRY(const StepProfile step, step_of(profile, options.step));
+    const Table table = options.collectives ? collectives_table(collective_uses(step))
+                                            : parts_table(part_differences(predict(plan), step));
+    if (format == TableFormat::text) {
+        std::cerr << "step " << step.number << " of " << profile.steps.size() << " in the trace"
+                  << (profile.device.empty() ? "" : ", " + profile.device);
+        if (profile.rank >= 0)
+            std::cerr << ", rank " << profile.rank << " of " << profile.ranks;
+        std::cerr << "\n";
+        if (profile.ranks > 0 && profile.ranks != plan.gpus)
+            warn("the profiled training has " + std::to_string(profile.ranks) + " ranks, the plan "
+                + std::to_string(plan.gpus));
+    }
+    std::cout << table.write(format);
+    return kDone;
+}
+
+} // namespace
+
+void add_profile(Cli& cli)
+{
+    auto* command = cli.app.add_subcommand(
+        "profile", "A step that PyTorch's profiler saw, beside the predicted one, part by part");
+    command->footer(
+        "Times are of one rank. A kernel belongs to a part by its name; what is predicted of a part is the\n"
+        "sum of the prices of its operations on the busiest stage. Idle is what waits: for other stages,\n"
+        "the host, or a copy.");
+    const auto options = std::make_shared<ProfileOptions>();
+    options->plan.add_to(*command, true);
+    command
+        ->add_option("FILE", options->file,
+            "what torch.profiler's export_chrome_trace() wrote on a rank, with ProfilerActivity.CUDA; not packed")
+        ->required();
+    command
+        ->add_option(
+            "--step", options->step, "the profiler's number of a step (default: the last one that it has whole)")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+    command->add_flag(
+        "--collectives", options->collectives, "instead the collectives of the step: group, ranks, bytes, time");
+    options->format.add_to(*command);
+    command->callback([&cli, options] { cli.chosen = [options] { return run_profile(*options); }; });
+}
+
+} // namespace fourfold::cli

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/profile/kineto.h"
+
+#include "core/base/input_file.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <string_view>
+
+namespace fourfold {
+
+namespace {
+
+constexpr int kMostDepth = 64;
+constexpr std::size_t kMostKernels = 50'000'000;
+constexpr std::string_view kStepName = "ProfilerStep#";
+
+bool has_any(const std::string& text, std::initializer_list<std::string_view> words)
+{
+    return std::any_of(
+        words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+// Bytes of an element, by the names of c10::toString().
+double element_bytes(const std::string& dtype)
+{
+    if (has_any(dtype, {"Double", "Long", "ComplexFloat"}))
+        return 8;
+    if (has_any(dtype, {"BFloat16", "Half", "Short"}))
+        return 2;
+    if (has_any(dtype, {"Float8", "Byte", "Char", "Bool"}))
+        return 1;
+    return 4;
+}
+
+// One element of "traceEvents", as far as it is of use.
+struct Event {
+    std::string phase, category, name, collective, group, dtype;
+    double start_us = 0, length_us = 0, given = 0, gotten = 0;
+    std::int64_t stream = 0, ranks = 0;
+};
+
+class Reader final : public nlohmann::json_sax<Json> {
+public:
+    explicit Reader(std::string where)
+        : where_(std::move(where))
+    {
+    }
+
+    Expected<Profile> take()
+    {
+        if (problem_)
+            return *problem_;
+        if (!has_events_)
+            return not_a_trace("there is no list \"traceEvents\"");
+        if (profile_.kernels.empty())
+            return Problem{ProblemCode::bad_input, "the profiler saw no GPU at work: the trace has no kernel",
+                "profile with ProfilerActivity.CUDA", where_};
+        profile_.steps = gpu_steps_.empty() ? std::move(host_steps_) : std::move(gpu_steps_);
+        const auto by_start = [](const auto& a, const auto& b) { return a.start_s < b.start_s; };
+        std::stable_sort(profile_.kernels.begin(), profile_.kernels.end(), by_start);
+        std::stable_sort(profile_.steps.begin(), profile_.steps.end(), by_start);
+        return std::move(profile_);
+    }
+
+    bool null() override { return value(); }
+    bool boolean(bool) override { return value(); }
+    bool number_integer(number_integer_t number) override { return number_value(double(number), number); }
+    bool number_unsigned(number_unsigned_t number) override
+    {
+        return number_value(double(number), static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX)));
+    }
+    bool number_float(number_float_t number, const string_t&) override
+    {
+        const bool whole = std::abs(number) < 1e15;
+        return number_value(number, whole ? static_cast<std::int64_t>(number) : 0);
+    }
+    bool string(string_t& text) override
+    {
+        if (in_event() && depth_ == kInEvent) {
+            if (key_ == "ph")
+                event_.phase = std::move(text);
+            else if (key_ == "cat")
+                event_.category = std::move(text);
+            else if (key_ == "name")
+                event_.name = std::move(text);
+        } else if (in_event() && depth_ == kInEvent + 1 && in_args_) {
+            if (key_ == "Collective name")
+                event_.collective = std::move(text);
+            else if (key_ == "Process Group Name")
+                event_.group = std::move(text);
+            else if (key_ == "dtype")
+                event_.dtype = std::move(text);
+        } else if (path_ == "deviceProperties" && key_ == "name" && profile_.device.empty()) {
+            profile_.device = printable(text, kUncut);
+        }
+        return value();
+    }
+    bool binary(binary_t&) override { return value(); }
+    bool start_object(std::size_t) override
+    {
+        if (++depth_ > kMostDepth)
+            return refuse(not_a_trace("it is nested deeper than " + std::to_string(kMostDepth) + " levels"));
+        if (in_event() && depth_ == kInEvent)
+            event_ = {};
+        if (in_event() && depth_ == kInEvent + 1)
+            in_args_ = key_ == "args";
+        return true;
+    }
+    bool end_object() override
+    {
+        if (in_event() && depth_ == kInEvent && !keep())
+            return false;
+        if (in_event() && depth_ == kInEvent + 1)
+            in_args_ = false;
+        --depth_;
+        return true;
+    }
+    bool start_array(std::size_t) override
+    {
+        if (depth_ == 0)
+            return refuse(not_a_trace("it is a list"));
+        if (depth_ == 1 && path_ == "traceEvents")
+            has_events_ = true;
+        if (++depth_ > kMostDepth)
+            return refuse(not_a_trace("it is nested deeper than " + std::to_string(kMostDepth) + " levels"));
+        return true;
+    }
+    bool end_array() override
+    {
+        --depth_;
+        return true;
+    }
+    bool key(string_t& text) override
+    {
+        key_ = std::move(text);
+        if (depth_ == 1)
+            path_ = key_;
+        return true;
+    }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override
+    {
+        const std::string what = error.what();
+        const std::size_t detail = what.find("; "); // behind the library's own name of it
+        return refuse(Problem{ProblemCode::bad_input,
+            "is no whole JSON: byte " + std::to_string(position)
+                + (detail == std::string::npos ? "" : ": " + printable(what.substr(detail + 2), 200)),
+            "profile again, or copy the file again", where_});
+    }
+
+private:
+    static constexpr int kInEvent = 3; // depth: the trace, its list, an event
+
+    [[nodiscard]] bool in_event() const { return path_ == "traceEvents" && depth_ >= kInEvent; }
+    bool value() { return depth_ > 0 || refuse(not_a_trace("it is a single value")); }
+
+    bool number_value(double number, std::int64_t whole)
+    {
+        if (in_event() && depth_ == kInEvent) {
+            if (key_ == "ts")
+                event_.start_us = number;
+            else if (key_ == "dur")
+                event_.length_us = number;
+        } else if (in_event() && depth_ == kInEvent + 1 && in_args_) {
+            if (key_ == "stream")
+                event_.stream = whole;
+            else if (key_ == "Group size")
+                event_.ranks = whole;
+            else if (key_ == "In msg nelems")
+                event_.given = number;
+            else if (key_ == "Out msg nelems")
+                event_.gotten = number;
+        } else if (path_ == "distributedInfo" && depth_ == 2) {
+            if (key_ == "rank")
+                profile_.rank = static_cast<int>(whole);
+            else if (key_ == "world_size")
+                profile_.ranks = static_cast<int>(whole);
+        }
+        return value();
+    }
+
+    // What of the event is a kernel, a copy or a step.
+    bool keep()
+    {
+        const Event& event = event_;
+        if (event.phase != "X" || !std::isfinite(event.start_us) || !(event.length_us >= 0))
+            return true;
+        const double start = event.start_us * 1e-6, end = start + event.length_us * 1e-6;
+        const bool is_kernel = event.category == "kernel" || event.category == "Kernel";
+        const bool is_copy = has_any(event.category, {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"});
+        if (is_kernel || is_copy) {
+            if (profile_.kernels.size() >= kMostKernels)
+                return refuse(not_a_trace("it has more than " + std::to_string(kMostKernels) + " kernels"));
+            Kernel kernel;
+            kernel.name = printable(event.name, kUncut);
+            kernel.kind = is_copy ? KernelKind::copy : kernel_kind(event.name);
+            kernel.stream = static_cast<int>(std::clamp<std::int64_t>(event.stream, 0, INT32_MAX));
+            kernel.start_s = start;
+            kernel.end_s = end;
+            if (kernel.kind == KernelKind::communication) {
+                kernel.collective = printable(event.collective, kUncut);
+                kernel.group = printable(event.group, kUncut);
+                kernel.ranks = static_cast<int>(std::clamp<std::int64_t>(event.ranks, 0, INT32_MAX));
+                kernel.bytes = std::max({event.given, event.gotten, 0.0}) * element_bytes(event.dtype);
+            }
+            profile_.kernels.push_back(std::move(kernel));
+        } else if (event.name.starts_with(kStepName)) {
+            ProfiledStep step{0, start, end};
+            const char* const digits = event.name.data() + kStepName.size();
+            std::from_chars(digits, event.name.data() + event.name.size(), step.number);
+            (event.category == "gpu_user_annotation" ? gpu_steps_ : host_steps_).push_back(step);
+        }
+        return true;
+    }
+
+    [[nodiscard]] Problem not_a_trace(const std::string& why) const
+    {
+        return {ProblemCode::bad_input, "is no trace of PyTorch's profiler: " + why,
+            "give what torch.profiler's export_chrome_trace() wrote", where_};
+    }
+    bool refuse(Problem problem)
+    {
+        if (!problem_)
+            problem_ = std::move(problem);
+        return false;
+    }
+
+    std::string where_, key_, path_; // path_: the key of the trace that is being read
+    int depth_ = 0;
+    bool in_args_ = false, has_events_ = false;
+    Event event_;
+    Profile profile_;
+    std::vector<ProfiledStep> gpu_steps_, host_steps_;
+    std::optional<Problem> problem_;
+};
+
+} // namespace
+
+KernelKind kernel_kind(const std::string& name)
+{
+    std::string lower = name;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (lower.starts_with("nccl") || has_any(lower, {"nccldevkernel", "ncclkernel", "rccl"}))
+        return KernelKind::communication;
+    if (has_any(lower, {"flash_fwd", "flash_bwd", "flash::", "fmha", "sdpa", "mha_fwd", "mha_bwd", "attention"}))
+        return KernelKind::attention;
+    if (has_any(lower, {"adam", "sgd", "lamb_", "muon"}))
+        return KernelKind::optimizer;
+    if (has_any(lower, {"gemm", "gemv", "nvjet", "xmma", "cutlass", "splitk", "wgrad", "dgrad", "matmul"}))
+        return KernelKind::product;
+    return KernelKind::other;
+}
+
+Expected<Profile> read_kineto(const std::filesystem::path& file)
+{
+    FOURFOLD_CHECK(open_regular(file));
+    std::ifstream in(file, std::ios::binary);
+    std::array<char, 2> magic{};
+    in.read(magic.data(), magic.size());
+    if (magic[0] == '\x1f' && magic[1] == '\x8b')
+        return Problem{ProblemCode::unsupported, "is packed", "unpack it first: gunzip", file.string()};
+    in.clear();
+    in.seekg(0);
+    Reader reader(file.string());
+    Json::sax_parse(in, &reader);
+    return reader.take();
+}
+
+Expected<StepProfile> step_of(const Profile& profile, std::int64_t number)
+{
+    StepProfile step;
+    double begin = profile.kernels.empty() ? 0 : profile.kernels.front().start_s, end = begin;
+    for (const Kernel& kernel : profile.kernels)
+        end = std::max(end, kernel.end_s);
+    if (number >= 0 || !profile.steps.empty()) {
+        const auto found = number < 0 ? profile.steps.end() - 1
+                                      : std::find_if(profile.steps.begin(), profile.steps.end(),
+                                          [&](const ProfiledStep& each) { return each.number == number; });
+        if (found == profile.steps.end()) {
+            std::string known;
+            for (const ProfiledStep& each : profile.steps)
+                known += (known.empty() ? "it has " : ", ") + std::to_string(each.number);
+            return Problem{ProblemCode::not_found, "the trace has no step " + std::to_string(number),
+                known.empty() ? "the profiler marked none: call its step()" : known, "step"};
+        }
+        step.number = found->number;
+        begin = found->start_s;
+        end = found->end_s;
+    }
+    step.length_s = end - begin;
+    for (const Kernel& kernel : profile.kernels) {
+        if (kernel.end_s <= begin || kernel.start_s >= end)
+            continue;
+        Kernel cut = kernel;
+        cut.start_s = std::max(kernel.start_s, begin) - begin;
+        cut.end_s = std::min(kernel.end_s, end) - begin;
+        step.kernels.push_back(std::move(cut));
+    }
+    return step;
+}
+
+} // namespace fourfold
