@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/allocations.h"
 
+#include "core/program/gradients_on_their_way.h"
 #include "core/program/muon.h"
 #include "core/program/recompute.h"
 
@@ -95,7 +96,8 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         add_gathered_weights(list, rank, parameters);
         const double others
             = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
-        add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
+        if (!gradients_go_at_once(training))
+            add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
             "unsharded gradients", "kept until the last micro-batch");
         return;
     }
@@ -225,13 +227,17 @@ std::vector<AllocationOf<Number>> state_allocations(
     add<Number>(list, MemoryKind::weights, Lifetime::step,
         size(weight_bytes, split.weights, split.expert_weights) * constant<Number>(rank, Constant::weight_memory_scale),
         "weights", fsdp && mixed ? "fp32 masters" : "after TP, PP and EP");
-    add<Number>(list, MemoryKind::gradients, Lifetime::step,
-        size(rank.gradient_bytes, split.gradients, split.expert_gradients)
-            * constant<Number>(rank, Constant::gradient_memory_scale),
-        "gradients", split.gradients > 1 ? kZero : "");
+    if (!gradients_go_at_once(plan.training))
+        add<Number>(list, MemoryKind::gradients, Lifetime::step,
+            size(rank.gradient_bytes, split.gradients, split.expert_gradients)
+                * constant<Number>(rank, Constant::gradient_memory_scale),
+            "gradients", split.gradients > 1 ? kZero : "");
+    else
+        add_gradients_of_a_unit(list, rank, parameters, split);
     if (plan.training.offload != Offload::optimizer) {
         Number states = size(state_bytes, split.states, split.expert_states);
-        if (parameters.muon + parameters.expert_muon > 0) // which have no variance
+        const bool under_muon = parameters.muon + parameters.expert_muon > 0;
+        if (under_muon) // which have no variance
             states = states
                 - input<Number>("bytes", rank.state_bytes)
                     * (input<Number>("matrices under Muon", parameters.muon) / input<Number>("shards", split.states)
@@ -239,7 +245,10 @@ std::vector<AllocationOf<Number>> state_allocations(
                             / input<Number>("shards", split.expert_states));
         add<Number>(list, MemoryKind::optimizer, Lifetime::step,
             states * constant<Number>(rank, Constant::optimizer_memory_scale), "optimizer states",
-            mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
+            !under_muon ? (mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance")
+                : mixed && !fsdp
+                ? "fp32 master weights, momentum, and variance of what Muon does not update"
+                : "momentum, and variance of what Muon does not update");
     }
     add<Number>(list, MemoryKind::optimizer, Lifetime::update,
         input<Number>("matrices of a round", muon_workspace(plan, rank, parameters)), "matrices in iteration",
@@ -410,6 +419,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
             add<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
                 "the allocator keeps their blocks for the layers' backward");
     }
+    add_gradients_on_their_way(list, plan, rank, shape, moe > 0);
     add_weight_gradient_allocations(list, plan, rank, dense, moe, shape.head);
     return list;
 }

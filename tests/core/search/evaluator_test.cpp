@@ -57,6 +57,11 @@ ResolvedPlan random_plan(Random& random)
     if (training.optimizer == Optimizer::muon && training.offload == Offload::optimizer)
         training.offload = Offload::none;
     training.grad_dtype = random.one_of({Precision::fp32, Precision::bf16});
+    training.optimizer_in_backward = random.once_in(6);
+    if (training.optimizer_in_backward) { // or most would break its rules
+        plan.run.clip_norm = 0;
+        plan.run.watch.not_finite = NotFiniteAction::stop;
+    }
     training.overlap.grad_reduce = !random.once_in(4);
     training.overlap.param_gather = !random.once_in(4);
     training.fsdp.reshard_after_forward = !random.once_in(3);
