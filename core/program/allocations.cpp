@@ -83,7 +83,7 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
     const Sharded split = sharded(plan);
     const Number width = input<Number>("bytes of a gradient", rank.gradient_bytes);
     const double buffers = rank.constants[Constant::gradient_buffers];
-    if (training.sharding == Sharding::gradients && split.gradients > 1) {
+    if (training.sharding == Sharding::gradients && split.gradients > 1 && !gradients_go_at_once(training)) {
         const Number tensor = input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
         add<Number>(list, MemoryKind::gradients, Lifetime::step,
             width * (input<Number>("the largest weight", parameters.largest_tensor) + (buffers - 1) * tensor),

@@ -134,9 +134,11 @@ TEST_P(MuonWorkspace, IsWhatARehearsalHolds)
             GetParam().mesh));
     const auto rehearsed = rehearse_rank(plan, 0);
     ASSERT_TRUE(rehearsed) << rehearsed.error().line();
-    double lasting = 0, workspace = 0;
-    for (const Allocation& allocation : build_program(plan).at(0).allocations)
-        (allocation.lifetime == Lifetime::update ? workspace : lasting) += allocation.bytes;
+    const std::vector<StageProgram> stages = build_program(plan);
+    double workspace = 0, lasting = 2 * double(32 << 20); // cuBLAS's, of both threads that call it
+    for (const Allocation& allocation : stages.at(0).allocations)
+        if (allocation.kind != MemoryKind::other) // the planner's guess at such workspaces
+            (allocation.lifetime == Lifetime::update ? workspace : lasting) += allocation.bytes;
     constexpr double kBound = 0.1;
     EXPECT_GT(workspace, 50e6);
     EXPECT_NEAR(double(rehearsed->requested) - lasting, workspace, kBound * workspace);
@@ -156,6 +158,9 @@ INSTANTIATE_TEST_SUITE_P(
 // pass. Planner and rehearsal say so alike.
 TEST(OptimizerInBackward, SavesTheGradientsOfASingleMicroBatch)
 {
+    struct Held {
+        double rehearsed = 0, planned = 0, gradients = 0; // bytes
+    };
     const fourfold::testing::TemporaryFolder folder; // its tokens are not read
     const auto tokens = fourfold::testing::write_tokens(folder.path());
     const auto held = [&](const char* in_backward, int micro_batches) {
@@ -169,14 +174,15 @@ TEST(OptimizerInBackward, SavesTheGradientsOfASingleMicroBatch)
                     std::string("training.optimizer_in_backward=") + in_backward}));
         const auto rehearsed = rehearse_rank(plan, 0);
         EXPECT_TRUE(rehearsed) << rehearsed.error().line();
-        constexpr double kGiB = 1 << 30, kBound = 0.04;
-        const double planned = predict(plan).memory_by_stage.at(0).total() * kGiB;
-        EXPECT_NEAR(planned, double(rehearsed->requested), kBound * double(rehearsed->requested));
-        return std::pair(double(rehearsed->requested), 4 * plan.model.parameters());
+        constexpr double kGiB = 1 << 30;
+        return Held{double(rehearsed->requested), predict(plan).memory_by_stage.at(0).total() * kGiB,
+            4.0 * double(plan.model.parameters())};
     };
-    const auto [after, gradients] = held("false", 1);
-    EXPECT_GT(after - held("true", 1).first, 0.85 * gradients); // a bucket is always there
-    EXPECT_NEAR(held("true", 2).first, held("false", 2).first, 0.01 * after);
+    const Held after = held("false", 1), within = held("true", 1);
+    const double saved = after.rehearsed - within.rehearsed;
+    EXPECT_GT(saved, 0.85 * after.gradients); // a bucket is always there
+    EXPECT_NEAR(after.planned - within.planned, saved, 0.03 * saved);
+    EXPECT_NEAR(held("true", 2).rehearsed, held("false", 2).rehearsed, 0.01 * after.rehearsed);
 }
 
 } // namespace
