@@ -10,11 +10,11 @@ void check_optimizer_in_backward(const ResolvedPlan& plan, Reasons& reasons)
 {
     const Training& training = plan.training;
     const RunSettings& run = plan.run;
-    const auto refuse_if = [&](bool condition, const char* code, const char* field, const std::string& why,
-                               const Json& nearest) {
-        if (condition)
-            reasons.add(code, field, "optimizer_in_backward updates before " + why, nearest);
-    };
+    const auto refuse_if
+        = [&](bool condition, const char* code, const char* field, const std::string& why, const Json& nearest) {
+              if (condition)
+                  reasons.add(code, field, "optimizer_in_backward updates before " + why, nearest);
+          };
     refuse_if(training.precision == Precision::fp16, "optimizer_in_backward_fp16", "training.precision",
         "it is known whether the loss scale of fp16 was too large and the step has to be left out, found fp16", "bf16");
     refuse_if(training.optimizer == Optimizer::muon, "optimizer_in_backward_of_muon", "training.optimizer",

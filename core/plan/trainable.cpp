@@ -179,8 +179,8 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
         = "fp8 " + to_text(training.fp8_recipe) + " takes sides of multiples of " + std::to_string(whole) + ", found ";
     const double tp = plan.layout.tp;
     const Cut cut{tp, std::min(tp, double(std::max(1, model.kv_heads))), double(plan.layout.etp)};
-    if (const auto matrix = first_of_layers(
-            model, [&](const MatrixRow& row) { return !takes(cut.out(row)) || !takes(cut.in(row)); })) {
+    if (const auto matrix
+        = first_of_layers(model, [&](const MatrixRow& row) { return !takes(cut.out(row)) || !takes(cut.in(row)); })) {
         const bool expert = matrix->kind == ParameterKind::expert;
         const int ranks = expert ? plan.layout.etp : plan.layout.tp;
         limits.require(false, "fp8_sides", "training.precision",

@@ -97,8 +97,9 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         const double others
             = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
         if (!gradients_go_at_once(training))
-            add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
-            "unsharded gradients", "kept until the last micro-batch");
+            add<Number>(list, MemoryKind::gradients, Lifetime::step,
+                input<Number>("parameters of others", others) * width, "unsharded gradients",
+                "kept until the last micro-batch");
         return;
     }
     const Number unit = input<Number>("parameters of a unit",
@@ -245,10 +246,9 @@ std::vector<AllocationOf<Number>> state_allocations(
                             / input<Number>("shards", split.expert_states));
         add<Number>(list, MemoryKind::optimizer, Lifetime::step,
             states * constant<Number>(rank, Constant::optimizer_memory_scale), "optimizer states",
-            !under_muon ? (mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance")
-                : mixed && !fsdp
-                ? "fp32 master weights, momentum, and variance of what Muon does not update"
-                : "momentum, and variance of what Muon does not update");
+            !under_muon          ? (mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance")
+                : mixed && !fsdp ? "fp32 master weights, momentum, and variance of what Muon does not update"
+                                 : "momentum, and variance of what Muon does not update");
     }
     add<Number>(list, MemoryKind::optimizer, Lifetime::update,
         input<Number>("matrices of a round", muon_workspace(plan, rank, parameters)), "matrices in iteration",

@@ -34,8 +34,9 @@ void add_gradients_on_their_way(std::vector<AllocationOf<Number>>& list, const R
     if (shape.layers > 0) {
         const double layer = rank.layer(moe).matrices(rank.local_experts) + rank.layer(moe).vectors;
         const double tensor = std::min(layer, std::max(rank.mlp_inputs * rank.hidden * rank.ffn / rank.tp, kBucket));
-        const double bucket
-            = fully_sharded(plan.training) ? layer * std::min(plan.training.fsdp.layers_per_unit, shape.layers) : tensor;
+        const double bucket = fully_sharded(plan.training)
+            ? layer * std::min(plan.training.fsdp.layers_per_unit, shape.layers)
+            : tensor;
         const double buckets = double(plan.layout.dp) * plan.layout.cp > 1 ? 1 + kReduced : 1;
         list.push_back({MemoryKind::gradients, Lifetime::backward,
             width * input<Number>("parameters of a bucket", bucket) * input<Number>("buckets", buckets),

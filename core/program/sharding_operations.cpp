@@ -266,7 +266,8 @@ void add_micro_batch_sharding(
     };
     const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool of_layers) {
         if (fsdp) {
-            const bool narrow = of_layers && ranks != GroupKind::expert_dp; // experts have a scale each, told with their use
+            const bool narrow
+                = of_layers && ranks != GroupKind::expert_dp; // experts have a scale each, told with their use
             const double bytes = count * (narrow ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
                 of_layers && training.fsdp.prefetch);
@@ -321,7 +322,8 @@ void add_step_operations(
         .part = Part::optimizer,
         .in_layer = false,
         .note = plan.training.optimizer_in_backward
-            ? "in the backward pass, on its stream: each bucket as its gradient is final, which is freed; no time is won"
+            ? "in the backward pass, on its stream: each bucket as its gradient is final, which is freed; no time is "
+              "won"
             : "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
         .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes] + muon_bytes
                 + local * constants[Constant::optimizer_local_bytes],

@@ -287,8 +287,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
 
 void Trainer::update_in_backward(std::size_t bucket)
 {
-    add_squared_norm_share(
-        in_backward_->squared_norm, *weights_, bucket, gradients_->reduced()[bucket], mesh_);
+    add_squared_norm_share(in_backward_->squared_norm, *weights_, bucket, gradients_->reduced()[bucket], mesh_);
     optimizer_->update(bucket, gradients_->reduced(), in_backward_->learning_rate);
 }
 

@@ -27,7 +27,8 @@ std::vector<std::string> fp8_experts(const std::string& recipe)
 }
 std::vector<std::string> fp8_latents(const std::string& recipe)
 {
-    return joined({R"(model={"model_type":"deepseek_v3","vocab_size":61,"num_hidden_layers":2,"moe_intermediate_size":32,
+    return joined(
+        {R"(model={"model_type":"deepseek_v3","vocab_size":61,"num_hidden_layers":2,"moe_intermediate_size":32,
         "n_routed_experts":4,"num_experts_per_tok":2,"n_shared_experts":1,"n_group":2,"topk_group":1,
         "first_k_dense_replace":1,"q_lora_rank":16,"kv_lora_rank":32,"qk_nope_head_dim":16,"qk_rope_head_dim":16,
         "v_head_dim":16,"rms_norm_eps":1e-6,"rope_theta":100.0,"aux_loss_alpha":0.05,"tie_word_embeddings":false,
@@ -58,8 +59,8 @@ std::vector<Case> precision_cases()
 std::vector<Case> more_precision_cases()
 {
     return {
-        {"fp8_experts_tp2_etp2_dp2_fsdp",
-            {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""}, fp8_experts("tensorwise")},
+        {"fp8_experts_tp2_etp2_dp2_fsdp", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""},
+            fp8_experts("tensorwise")},
         {"fp8_experts_tp2_dp2_ep4_recompute",
             {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=4", "layout.etp=1", "training.recompute=\"full\""},
             fp8_experts("rowwise")},
@@ -146,7 +147,8 @@ std::vector<Case> training_cases()
                 "training.schedule=\"zb-h1\""},
             {kFourDeep, "model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2"}},
         {"in_backward", {"gpus=1", kInBackward}, joined(kUnclipped, {kAdam})},
-        {"in_backward_tp2_dp2_fsdp", {"gpus=4", kInBackward, "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""},
+        {"in_backward_tp2_dp2_fsdp",
+            {"gpus=4", kInBackward, "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""},
             joined(kUnclipped, {kOneMicroBatch})},
         {"in_backward_tp4_dp2_fsdp_of_two_layers",
             {"gpus=8", kInBackward, "layout.tp=4", "layout.dp=2", "training.sharding=\"parameters\"",
@@ -170,7 +172,8 @@ std::vector<Case> training_cases()
             joined(kUnclipped, {kFourDeep})},
         {"in_backward_experts_ep2_dp2_fsdp",
             {"gpus=2", kInBackward, "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\""},
-            joined(kUnclipped, {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2"})},
+            joined(kUnclipped,
+                {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2"})},
     };
 }
 

@@ -27,7 +27,8 @@ def everything_in_fp64():
 
 
 def losses(config, weights, inputs, labels, steps, rate, beta1, beta2, eps):
-    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    model = transformers.AutoModelForCausalLM.from_config(
+        config, attn_implementation="eager", experts_implementation="eager")
     model.load_state_dict(weights)
     assert all(parameter.dtype == torch.float64 for parameter in model.parameters())
     model.eval()  # no dropout

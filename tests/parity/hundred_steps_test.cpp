@@ -93,7 +93,8 @@ TEST(HundredSteps, HaveTheLossesOfTransformers)
         const fs::path own = folder.path() / family.name, model = own / "model";
         // Weights that were trained for a while, away from zero biases and equal norms.
         const auto trained = train(
-            tiny_plan(folder.path() / "tokens.bin", joined(family.model, {"run.steps=6", "run.checkpoint.every=6"})), own / "first");
+            tiny_plan(folder.path() / "tokens.bin", joined(family.model, {"run.steps=6", "run.checkpoint.every=6"})),
+            own / "first");
         ASSERT_EQ(trained.problem, "");
         const std::string exported = "OMP_NUM_THREADS=1 '" + trainer_program().string() + "' --export '"
             + trained.checkpoints.at(6) + "' --output '" + model.string() + "' >'" + (own / "log").string() + "' 2>&1";
@@ -109,7 +110,8 @@ TEST(HundredSteps, HaveTheLossesOfTransformers)
         command += " '" + model.string() + "'";
     }
     const fs::path answer = folder.path() / "answer", log = folder.path() / "log";
-    ASSERT_EQ(std::system((command + " >'" + answer.string() + "' 2>'" + log.string() + "'").c_str()), 0) << text_of_file(log);
+    ASSERT_EQ(std::system((command + " >'" + answer.string() + "' 2>'" + log.string() + "'").c_str()), 0)
+        << text_of_file(log);
     std::istringstream in(text_of_file(answer));
     std::string line;
     for (std::size_t i = 0; i < families.size(); ++i) {

@@ -117,8 +117,8 @@ TEST_P(OptimizerInBackward, IsBitwiseEqualToOneAfterIt)
     const auto run = [&](const char* value) {
         return run_job(tiny_plan(tokens,
                            joined(GetParam(),
-                               {"gpus=2", "layout.dp=2", "run.clip_norm=0", "run.watch.not_finite=\"stop\"", "run.steps=4",
-                                   std::string("training.optimizer_in_backward=") + value})),
+                               {"gpus=2", "layout.dp=2", "run.clip_norm=0", "run.watch.not_finite=\"stop\"",
+                                   "run.steps=4", std::string("training.optimizer_in_backward=") + value})),
             folder.path() / value);
     };
     const JobResult after = run("false"), within = run("true");

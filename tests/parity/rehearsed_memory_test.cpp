@@ -106,9 +106,11 @@ const fourfold::testing::Case kPlanned[] = {
     {"in_backward_of_4", {"gpus=1", kInBackward, "training.global_batch=4"}, kUnclipped},
     {"in_backward_dp2", {"gpus=2", "layout.dp=2", kInBackward, "training.global_batch=2"}, kUnclipped},
     {"in_backward_zero1",
-        {"gpus=4", "layout.dp=4", kInBackward, "training.sharding=\"optimizer\"", "training.global_batch=4"}, kUnclipped},
+        {"gpus=4", "layout.dp=4", kInBackward, "training.sharding=\"optimizer\"", "training.global_batch=4"},
+        kUnclipped},
     {"in_backward_zero2",
-        {"gpus=4", "layout.dp=4", kInBackward, "training.sharding=\"gradients\"", "training.global_batch=4"}, kUnclipped},
+        {"gpus=4", "layout.dp=4", kInBackward, "training.sharding=\"gradients\"", "training.global_batch=4"},
+        kUnclipped},
     {"in_backward_fsdp2", {"gpus=2", "layout.dp=2", kInBackward, kSharded, "training.global_batch=2"}, kUnclipped},
     {"in_backward_tp2", {"gpus=2", "layout.tp=2", kInBackward, "training.global_batch=1"}, kUnclipped},
     {"pp2_recompute_zero1", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\"", kRecomputed},
@@ -117,8 +119,8 @@ const fourfold::testing::Case kPlanned[] = {
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });
 
-// What Muon's owners gather and iterate, where nothing else is as large: tokens are few, so that a step's peak is in its
-// update.
+// What Muon's owners gather and iterate, where nothing else is as large: tokens are few, so that a step's peak is in
+// its update.
 class MuonWorkspace : public ::testing::TestWithParam<fourfold::testing::Case> { };
 
 TEST_P(MuonWorkspace, IsWhatARehearsalHolds)
@@ -169,8 +171,8 @@ TEST(OptimizerInBackward, SavesTheGradientsOfASingleMicroBatch)
                 {R"(model={"model_type":"llama","vocab_size":512,"tie_word_embeddings":false,"hidden_size":1024,)"
                  R"("num_hidden_layers":24,"num_attention_heads":8,"num_key_value_heads":4,"intermediate_size":2816,)"
                  R"("max_position_embeddings":1024})",
-                    "cluster=\"dgx-h100\"", "training.seq_len=1024", "training.micro_batch=1", "training.precision=\"bf16\"",
-                    "training.global_batch=" + std::to_string(micro_batches),
+                    "cluster=\"dgx-h100\"", "training.seq_len=1024", "training.micro_batch=1",
+                    "training.precision=\"bf16\"", "training.global_batch=" + std::to_string(micro_batches),
                     std::string("training.optimizer_in_backward=") + in_backward}));
         const auto rehearsed = rehearse_rank(plan, 0);
         EXPECT_TRUE(rehearsed) << rehearsed.error().line();

@@ -30,9 +30,10 @@ struct Chapter {
 // Of a job of two nodes, so that each kind of parallelism has somewhere to be.
 std::vector<Chapter> chapters()
 {
-    const std::string mixtral = "model=\"mixtral-8x7b\"", deepseek = "model=\"deepseek-v3\"", b200 = "cluster=\"dgx-b200\"",
-                      fp8 = "training.precision=\"fp8\"", selective = "training.recompute=\"selective\"", tp = "layout.tp=2",
-                      pp = "layout.pp=2", cp = "layout.cp=2", two = "layout.virtual_stages=2";
+    const std::string mixtral = "model=\"mixtral-8x7b\"", deepseek = "model=\"deepseek-v3\"",
+                      b200 = "cluster=\"dgx-b200\"", fp8 = "training.precision=\"fp8\"",
+                      selective = "training.recompute=\"selective\"", tp = "layout.tp=2", pp = "layout.pp=2",
+                      cp = "layout.cp=2", two = "layout.virtual_stages=2";
     const std::vector<std::string> unclipped{"run.clip_norm=0", "run.watch.not_finite=\"stop\""};
     return {
         {"Parallelism",
@@ -50,14 +51,16 @@ std::vector<Chapter> chapters()
             {{"Mixtral", {mixtral, "layout.ep=8"}}, {"Qwen3", {"model=\"qwen3-30b-a3b\"", "layout.ep=8"}},
                 {"GPT-OSS", {"model=\"gpt-oss-20b\"", "layout.ep=8"}}, {"DeepSeek-V3", {deepseek, "layout.ep=8"}},
                 {"capacity", {"training.experts.capacity=1.25", mixtral}},
-                {"capacity by rank", {"training.experts.capacity_of=\"rank\"", mixtral, "training.experts.capacity=1.25"}},
+                {"capacity by rank",
+                    {"training.experts.capacity_of=\"rank\"", mixtral, "training.experts.capacity=1.25"}},
                 {"balance by micro-batch", {"training.experts.balance=\"micro-batch\"", mixtral}}}},
         {"Precision",
             {{"fp32", {"training.precision=\"fp32\""}}, {"bf16", {"training.precision=\"bf16\""}},
                 {"fp16 with a loss scale", {"training.precision=\"fp16\""}}, {"fp8 tensorwise", {fp8}},
                 {"fp8 rowwise", {"training.fp8_recipe=\"rowwise\"", fp8}},
                 {"fp8 blockwise", {"training.fp8_recipe=\"blockwise\"", fp8}},
-                {"mxfp8", {"training.fp8_recipe=\"mxfp8\"", fp8, b200}}, {"fp8 in experts", {fp8, mixtral, "layout.ep=8"}},
+                {"mxfp8", {"training.fp8_recipe=\"mxfp8\"", fp8, b200}},
+                {"fp8 in experts", {fp8, mixtral, "layout.ep=8"}},
                 {"fp8 under latent attention", {fp8, deepseek, "layout.ep=8"}},
                 {"nvfp4", {"training.precision=\"nvfp4\"", b200}},
                 {"gradients in bf16", {"training.grad_dtype=\"bf16\""}},
@@ -75,20 +78,22 @@ std::vector<Chapter> chapters()
             {{"ring", {"training.cp_method=\"ring\"", cp}}, {"all-gather", {"training.cp_method=\"all-gather\"", cp}},
                 {"Ulysses", {"training.cp_method=\"ulysses\"", cp}}, {"linear biases", {"model=\"bloom-176b\"", cp}},
                 {"masked documents", {"run.documents.mask=true", cp}}, {"windows", {"model=\"gemma-3-4b\""}},
-                {"norms of queries and keys", {"model=\"qwen3-8b\""}}, {"parallel residual", {"model=\"gpt-neox-20b\""}},
-                {"latent", {deepseek, "layout.ep=8", tp}}}},
+                {"norms of queries and keys", {"model=\"qwen3-8b\""}},
+                {"parallel residual", {"model=\"gpt-neox-20b\""}}, {"latent", {deepseek, "layout.ep=8", tp}}}},
         {"Optimizers",
             {{"AdamW", {"training.optimizer=\"fused-adamw\""}}, {"Adam with L2 decay", {"training.optimizer=\"adam\""}},
                 {"Muon", {"training.optimizer=\"muon\""}}, {"WSD", {"run.lr_schedule=\"wsd\""}},
                 {"cosine", {"run.lr_schedule=\"cosine\""}},
-                {"batch-size ramp-up", {R"(training.ramp_up={"start":64,"increment":64,"samples":1024})", "run.steps=100"}}}},
+                {"batch-size ramp-up",
+                    {R"(training.ramp_up={"start":64,"increment":64,"samples":1024})", "run.steps=100"}}}},
     };
 }
 
 ResolvedPlan plan_of(const Technique& technique, std::size_t first = 0)
 {
-    std::vector<std::string> all{"model=\"llama-3.1-8b\"", "cluster=\"dgx-h100\"", "gpus=16", "training.precision=\"bf16\"",
-        "training.seq_len=2048", "training.micro_batch=1", "training.global_batch=128", "layout.dp=null"};
+    std::vector<std::string> all{"model=\"llama-3.1-8b\"", "cluster=\"dgx-h100\"", "gpus=16",
+        "training.precision=\"bf16\"", "training.seq_len=2048", "training.micro_batch=1", "training.global_batch=128",
+        "layout.dp=null"};
     // What it needs is set before it; a model or cluster before what goes by it.
     std::vector<std::string> more(technique.with.begin() + std::ptrdiff_t(first), technique.with.end());
     std::ranges::rotate(more, more.begin() + (first == 0 ? 1 : 0));
@@ -163,16 +168,18 @@ std::string shown(const Technique& technique)
 
 TEST(Techniques, ArePredictedSearchedRunAndShown)
 {
-    std::string made = "# Techniques\n\nEach of the papers' techniques as a plan of 16 GPUs names it. *Predicted*: `predict` "
-                       "answers. *Searched*: a search or the\nadvice beside an answer tries it by itself (varied), or finds "
-                       "layouts of a plan with it (kept). *Run*: neither planner nor\ntrainer refuses it; that it equals one "
-                       "rank is what the parity tests show. *Shown*: the plan's forms and the schema have it.\n"
-                       "`trainer_limits_test --gtest_filter='Techniques*'` makes this table.\n";
+    std::string made
+        = "# Techniques\n\nEach of the papers' techniques as a plan of 16 GPUs names it. *Predicted*: `predict` "
+          "answers. *Searched*: a search or the\nadvice beside an answer tries it by itself (varied), or finds "
+          "layouts of a plan with it (kept). *Run*: neither planner nor\ntrainer refuses it; that it equals one "
+          "rank is what the parity tests show. *Shown*: the plan's forms and the schema have it.\n"
+          "`trainer_limits_test --gtest_filter='Techniques*'` makes this table.\n";
     int empty = 0;
     std::string where;
     for (const Chapter& chapter : chapters()) {
         made += "\n## " + std::string(chapter.title)
-            + "\n| technique | in the plan | predicted | searched | run | shown |\n| --- | --- | --- | --- | --- | --- |\n";
+            + "\n| technique | in the plan | predicted | searched | run | shown |\n| --- | --- | --- | --- | --- | --- "
+              "|\n";
         for (const Technique& technique : chapter.techniques) {
             const ResolvedPlan plan = plan_of(technique);
             const std::string cells[] = {predicted(plan), searched(technique, plan), run(plan), shown(technique)};

@@ -118,8 +118,8 @@ private:
     }
 };
 
-// Each expert's product as a linear's (model/linear.cpp), but that all experts' magnitudes are told at once. A rank whose
-// expert has no rows tells them too.
+// Each expert's product as a linear's (model/linear.cpp), but that all experts' magnitudes are told at once. A rank
+// whose expert has no rows tells them too.
 class InFp8 final : public Grouped {
 public:
     InFp8(std::vector<int64_t> rows, bool adds_biases, const Fp8Products& fp8, CutOver cut)
@@ -153,14 +153,15 @@ private:
             result.push_back(left[i].numel() == 0
                     ? at::zeros(kept[i + 1].sizes(), kept[i + 1].options())
                     : fp8_.product(fp8_.factor(left[i], Of::gradient, Sums::tokens, of_left[i]),
-                          fp8_.factor(right[i], Of::activation, Sums::tokens, of_right[i]), kept[i + 1].scalar_type()));
+                        fp8_.factor(right[i], Of::activation, Sums::tokens, of_right[i]), kept[i + 1].scalar_type()));
         return result;
     }
 
     // The rows of each expert times its weight, into `out`.
     void multiply(const Tensors& rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
     {
-        const Tensors of_rows = fp8_.largest_of(rows, of, sums), of_weights = fp8_.largest_of(weights, Of::weight, sums);
+        const Tensors of_rows = fp8_.largest_of(rows, of, sums),
+                      of_weights = fp8_.largest_of(weights, Of::weight, sums);
         each([&](std::size_t i, int64_t begin, int64_t count) {
             if (count > 0)
                 out.narrow(0, begin, count)

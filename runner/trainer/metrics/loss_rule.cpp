@@ -67,7 +67,7 @@ std::vector<std::string> LossRule::promises() const
 {
     std::vector<std::string> says{std::string("Where the loss or the gradient norm is not finite, ")
         + (settings_.not_finite == NotFiniteAction::skip ? "the step's update is left out."
-                  : updated_                             ? "the run ends after the step's update."
+                : updated_                               ? "the run ends after the step's update."
                                                          : "the run ends before the step's update.")};
     if (fp16_)
         says.emplace_back("Gradients beyond fp16 alone halve the loss scale and leave the step's update out.");

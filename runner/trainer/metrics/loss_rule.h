@@ -33,8 +33,8 @@ public:
         std::optional<double> mean, limit; // of a spike
         std::string message; // what was found and what is done
     };
-    // Of a step before its update, unless that is made; the steps of a run in their order. Those whose update is left out are no measure for
-    // later ones.
+    // Of a step before its update, unless that is made; the steps of a run in their order. Those whose update is left
+    // out are no measure for later ones.
     std::optional<Finding> look(double loss, double grad_norm);
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies between the device that computes and the host's memory, one way. On a GPU they run on a stream of their own,
-// from and to pinned memory; ranks without one copy at once, within the host's memory; a rehearsal counts them and takes
-// their time.
+// from and to pinned memory; ranks without one copy at once, within the host's memory; a rehearsal counts them and
+// takes their time.
 #pragma once
 
 #include "runner/trainer/device/side_stream.h"

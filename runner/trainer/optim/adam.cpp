@@ -133,7 +133,8 @@ void Adam::update(const Group& group, std::size_t first, std::size_t last, const
           };
     // Of another type than the masters, moments and gradients are brought into it stretch by stretch.
     const at::ScalarType exact = group.masters[0].scalar_type();
-    const bool as_they_are = group.first_moments[0].scalar_type() == exact && gradients[group.buckets[first]].scalar_type() == exact;
+    const bool as_they_are
+        = group.first_moments[0].scalar_type() == exact && gradients[group.buckets[first]].scalar_type() == exact;
     const std::size_t at_once = as_they_are ? last - first : 1;
     for (; first < last; first += at_once) {
         const auto some = [&](const std::vector<at::Tensor>& all) {

@@ -55,8 +55,7 @@ Fp8Products::Fp8Products(const Training& training, const Communicator& tp, const
 {
 }
 
-Fp8Products::Fp8Products(
-    const Training& training, const Communicator& slices, std::vector<const Communicator*> copies)
+Fp8Products::Fp8Products(const Training& training, const Communicator& slices, std::vector<const Communicator*> copies)
     : recipe_(training.fp8_recipe)
     , rounding_(training.mx_rounding)
     , tp_(training.fp8_scale_group == Fp8ScaleGroup::rank ? nullptr : &slices)
@@ -104,16 +103,14 @@ at::Tensor Fp8Products::largest(const at::Tensor& part, Of of, bool gathered) co
     return out;
 }
 
-std::vector<at::Tensor> Fp8Products::largest_of(
-    const std::vector<at::Tensor>& matrices, Of of, Sums sums) const
+std::vector<at::Tensor> Fp8Products::largest_of(const std::vector<at::Tensor>& matrices, Of of, Sums sums) const
 {
     const bool whole = recipe_ == Fp8Recipe::tensorwise;
     std::vector<at::Tensor> own;
     for (const at::Tensor& matrix : matrices) {
         const at::ScalarType exact = matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-        own.push_back(matrix.numel() > 0
-                ? largest_of_blocks(matrix, block_of(of))
-                : at::zeros({whole ? 1 : matrix.size(0), 1}, matrix.options().dtype(exact)));
+        own.push_back(matrix.numel() > 0 ? largest_of_blocks(matrix, block_of(of))
+                                         : at::zeros({whole ? 1 : matrix.size(0), 1}, matrix.options().dtype(exact)));
     }
     if (!whole && recipe_ != Fp8Recipe::rowwise)
         return own;

@@ -38,8 +38,7 @@ public:
 
     // Largest magnitudes of several matrices with scales of their own, perhaps of no rows, which the ranks tell each
     // other at once: beside them, as factor() takes them for the whole tensor or for each row.
-    [[nodiscard]] std::vector<at::Tensor> largest_of(
-        const std::vector<at::Tensor>& matrices, Of of, Sums sums) const;
+    [[nodiscard]] std::vector<at::Tensor> largest_of(const std::vector<at::Tensor>& matrices, Of of, Sums sums) const;
 
     // One operand of a product a b^T, rounded.
     struct Factor {
