@@ -165,7 +165,7 @@ Json training_of_row(RowCells& cells)
         if (cells.has(key))
             training[key] = cells.text(key);
     }
-    for (const char* key : {"compile", "async_tp", "sequence_parallel"}) {
+    for (const char* key : {"compile", "async_tp", "sequence_parallel", "optimizer_in_backward"}) {
         if (const auto value = cells.flag(key))
             training[key] = *value;
     }

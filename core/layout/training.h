@@ -124,6 +124,7 @@ struct Training {
     Precision grad_dtype = Precision::fp32; // dtype in which gradients are accumulated and reduced
     Precision optimizer_state_dtype = Precision::fp32;
     Optimizer optimizer = Optimizer::adamw;
+    bool optimizer_in_backward = false; // each parameter's update when its gradient is final, which is then freed
     Offload offload = Offload::none;
     bool sequence_parallel = true;
     bool compile = false;

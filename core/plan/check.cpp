@@ -41,6 +41,7 @@ std::vector<Reason> check(const ResolvedPlan& plan)
     check_pipeline(plan, reasons);
     check_batch(plan, reasons);
     check_training(plan, reasons);
+    check_optimizer(plan, reasons);
     return reasons.take();
 }
 

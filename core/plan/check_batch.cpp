@@ -320,16 +320,6 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
             "layers_per_unit " + number(training.fsdp.layers_per_unit) + " is more than the model's "
                 + number(plan.model.layers) + " layers",
             plan.model.layers);
-    if (training.offload != Offload::none && gpu.is_cpu())
-        reasons.add("offload_on_cpu", "training.offload",
-            "offload " + to_text(training.offload) + " moves data to the memory of the CPU, where it is already",
-            "none");
-    if (training.optimizer == Optimizer::muon && training.offload == Offload::optimizer)
-        reasons.add("offload_of_muon", "training.offload",
-            "the step of optimizer \"muon\" is products of whole matrices, which the host does not compute, found "
-            "offload "
-            "optimizer",
-            "none");
     // DeepSpeed refuses to partition gradients or parameters under its pipeline engine.
     const bool beyond_optimizer = training.sharding == Sharding::gradients || training.sharding == Sharding::parameters
         || training.sharding == Sharding::hybrid;

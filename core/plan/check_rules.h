@@ -30,7 +30,8 @@ void check_sequence(const ResolvedPlan& plan, Reasons& reasons); // sequence and
 void check_experts(const ResolvedPlan& plan, Reasons& reasons);
 void check_pipeline(const ResolvedPlan& plan, Reasons& reasons);
 void check_batch(const ResolvedPlan& plan, Reasons& reasons); // and the ramp-up
-void check_training(const ResolvedPlan& plan, Reasons& reasons); // precision, recomputation, offload, sharding
+void check_training(const ResolvedPlan& plan, Reasons& reasons); // precision, recomputation, sharding
+void check_optimizer(const ResolvedPlan& plan, Reasons& reasons); // the optimizer, where and when it updates; offload
 
 // Which rule of the batch a plan breaks, without a message: for a search that asks a million times.
 enum class BatchRule {

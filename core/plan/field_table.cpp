@@ -244,6 +244,9 @@ std::vector<PlanKey> training()
         bound(FOURFOLD_MEMBER(training.optimizer_state_dtype), "Of the optimizer's moments."),
         bound(FOURFOLD_MEMBER(training.optimizer),
             "fused: its step is one kernel. muon: Muon for hidden matrices, fused AdamW for all else."),
+        unless_default(bound(FOURFOLD_MEMBER(training.optimizer_in_backward),
+            "Each weight is updated as soon as its gradient is final, in the backward pass, and the gradient's memory "
+            "given back.")),
         bound(FOURFOLD_MEMBER(training.offload), "What the host's memory keeps."),
         bound(FOURFOLD_MEMBER(training.sequence_parallel), "Sequence parallelism within the tensor-parallel group."),
         bound(FOURFOLD_MEMBER(training.compile), "Compiled or fused kernels."),

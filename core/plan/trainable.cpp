@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace fourfold {
 
@@ -132,6 +133,27 @@ std::string digits(double value)
     return text_of("%.15g", value);
 }
 
+// The first matrix of a layer, routers apart, of which `holds` holds.
+template <typename Holds>
+std::optional<MatrixRow> first_of_layers(const ModelShape& model, Holds&& holds)
+{
+    for (const bool moe : {false, true}) {
+        if (moe ? !model.experts : model.moe_layers() == model.layers)
+            continue;
+        for (const Row& row : layer_rows(model, moe)) {
+            std::vector<MatrixRow> matrices;
+            if (const auto* matrix = std::get_if<MatrixRow>(&row))
+                matrices.push_back(*matrix);
+            else if (const auto* experts = std::get_if<ExpertsRow>(&row))
+                matrices = experts->each;
+            for (const MatrixRow& matrix : matrices)
+                if (matrix.kind != ParameterKind::router && holds(matrix))
+                    return matrix;
+        }
+    }
+    return std::nullopt;
+}
+
 // The sides of the matrices of 8 bits: those of the weights on a rank, and of its tokens, which weight gradients sum
 // over.
 void fp8_limits(const ResolvedPlan& plan, Limits& limits)
@@ -143,10 +165,12 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
     const auto refuse_if = [&](bool condition, const std::string& what) {
         limits.refuse_if(condition, "precision", "training.precision", "precision \"fp8\" " + what, "\"bf16\"");
     };
-    refuse_if(model.experts.has_value(), "in mixtures of experts");
-    refuse_if(model.latent.has_value(), "under latent attention");
-    if (model.experts || model.latent)
-        return;
+    const bool blocks = training.fp8_recipe == Fp8Recipe::blockwise || training.fp8_recipe == Fp8Recipe::mxfp8;
+    refuse_if(model.experts && blocks,
+        "by recipe \"" + to_text(training.fp8_recipe)
+            + "\" in mixtures of experts, whose blocks of tokens would be others on each layout");
+    // Of projections that all ranks have, each rank would round the part of a gradient that comes from its own heads.
+    refuse_if(model.latent && plan.layout.tp > 1, "under latent attention with tp " + std::to_string(plan.layout.tp));
     const int whole = training.fp8_recipe == Fp8Recipe::blockwise ? 128
         : training.fp8_recipe == Fp8Recipe::mxfp8                 ? 32
                                                                   : 16;
@@ -154,16 +178,15 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
     const std::string rule
         = "fp8 " + to_text(training.fp8_recipe) + " takes sides of multiples of " + std::to_string(whole) + ", found ";
     const double tp = plan.layout.tp;
-    const Cut cut{tp, std::min(tp, double(model.kv_heads)), 1};
-    for (const Row& row : layer_rows(model, false)) {
-        const auto* matrix = std::get_if<MatrixRow>(&row);
-        if (matrix == nullptr || (takes(cut.out(*matrix)) && takes(cut.in(*matrix))))
-            continue;
+    const Cut cut{tp, std::min(tp, double(std::max(1, model.kv_heads))), double(plan.layout.etp)};
+    if (const auto matrix
+        = first_of_layers(model, [&](const MatrixRow& row) { return !takes(cut.out(row)) || !takes(cut.in(row)); })) {
+        const bool expert = matrix->kind == ParameterKind::expert;
+        const int ranks = expert ? plan.layout.etp : plan.layout.tp;
         limits.require(false, "fp8_sides", "training.precision",
             rule + digits(cut.out(*matrix)) + " x " + digits(cut.in(*matrix)) + " of " + std::string(matrix->name)
-                + (plan.layout.tp > 1 ? " after tp " + std::to_string(plan.layout.tp) : ""),
+                + (ranks > 1 ? (expert ? " after etp " : " after tp ") + std::to_string(ranks) : ""),
             "\"bf16\"");
-        break;
     }
     const bool zigzag = plan.layout.cp > 1 && training.cp_method != CpMethod::ulysses;
     const double part = double(training.seq_len) / plan.layout.cp / (zigzag ? 2 : 1);

@@ -4,6 +4,7 @@
 #include "core/cost/prices.h"
 #include "core/program/muon.h"
 #include "core/program/rank_shape.h"
+#include "core/program/sharding_operations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -142,7 +143,7 @@ Bounds bounds_of(const ResolvedPlan& plan)
     const Training& training = plan.training;
     const bool mixed = training.precision != Precision::fp32;
     bounds.state_bytes_per_parameter = (mixed ? 2 + 4 : 4) // weights, and their fp32 masters
-        + bytes_per_element(training.grad_dtype)
+        + (gradients_go_at_once(training) ? 0 : bytes_per_element(training.grad_dtype))
         + states_per_parameter(plan) * bytes_per_element(training.optimizer_state_dtype);
     const auto level = [&](const char* name, int gpus) {
         const double memory = gpus * plan.cluster.gpu.memory_gib;

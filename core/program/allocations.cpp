@@ -2,6 +2,7 @@
 #include "core/program/allocations.h"
 
 #include "core/program/backward_memory.h"
+#include "core/program/gradients_on_their_way.h"
 #include "core/program/muon.h"
 #include "core/program/recompute.h"
 
@@ -89,7 +90,7 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
     const Sharded split = sharded(plan);
     const Number width = input<Number>("bytes of a gradient", rank.gradient_bytes);
     const double buffers = rank.constants[Constant::gradient_buffers];
-    if (training.sharding == Sharding::gradients && split.gradients > 1) {
+    if (training.sharding == Sharding::gradients && split.gradients > 1 && !gradients_go_at_once(training)) {
         const Number tensor = input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
         add<Number>(list, MemoryKind::gradients, Lifetime::step,
             width * (input<Number>("the largest weight", parameters.largest_tensor) + (buffers - 1) * tensor),
@@ -102,8 +103,10 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         add_gathered_weights(list, rank, parameters);
         const double others
             = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
-        add<Number>(list, MemoryKind::gradients, Lifetime::step, input<Number>("parameters of others", others) * width,
-            "unsharded gradients", "kept until the last micro-batch");
+        if (!gradients_go_at_once(training))
+            add<Number>(list, MemoryKind::gradients, Lifetime::step,
+                input<Number>("parameters of others", others) * width, "unsharded gradients",
+                "kept until the last micro-batch");
         return;
     }
     const Number unit = input<Number>("parameters of a unit",
@@ -232,13 +235,17 @@ std::vector<AllocationOf<Number>> state_allocations(
     add<Number>(list, MemoryKind::weights, Lifetime::step,
         size(weight_bytes, split.weights, split.expert_weights) * constant<Number>(rank, Constant::weight_memory_scale),
         "weights", fsdp && mixed ? "fp32 masters" : "after TP, PP and EP");
-    add<Number>(list, MemoryKind::gradients, Lifetime::step,
-        size(rank.gradient_bytes, split.gradients, split.expert_gradients)
-            * constant<Number>(rank, Constant::gradient_memory_scale),
-        "gradients", split.gradients > 1 ? kZero : "");
+    if (!gradients_go_at_once(plan.training))
+        add<Number>(list, MemoryKind::gradients, Lifetime::step,
+            size(rank.gradient_bytes, split.gradients, split.expert_gradients)
+                * constant<Number>(rank, Constant::gradient_memory_scale),
+            "gradients", split.gradients > 1 ? kZero : "");
+    else
+        add_gradients_of_a_unit(list, rank, parameters, split);
     if (plan.training.offload != Offload::optimizer) {
         Number states = size(state_bytes, split.states, split.expert_states);
-        if (parameters.muon + parameters.expert_muon > 0) // which have no variance
+        const bool under_muon = parameters.muon + parameters.expert_muon > 0;
+        if (under_muon) // which have no variance
             states = states
                 - input<Number>("bytes", rank.state_bytes)
                     * (input<Number>("matrices under Muon", parameters.muon) / input<Number>("shards", split.states)
@@ -246,7 +253,9 @@ std::vector<AllocationOf<Number>> state_allocations(
                             / input<Number>("shards", split.expert_states));
         add<Number>(list, MemoryKind::optimizer, Lifetime::step,
             states * constant<Number>(rank, Constant::optimizer_memory_scale), "optimizer states",
-            mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance");
+            !under_muon          ? (mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance")
+                : mixed && !fsdp ? "fp32 master weights, momentum, and variance of what Muon does not update"
+                                 : "momentum, and variance of what Muon does not update");
     }
     add<Number>(list, MemoryKind::optimizer, Lifetime::update,
         input<Number>("matrices of a round", muon_workspace(plan, rank, parameters)), "matrices in iteration",
@@ -429,6 +438,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
             add<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
                 "the allocator keeps their blocks for the layers' backward");
     }
+    add_gradients_on_their_way(list, plan, rank, shape, moe > 0);
     add_weight_gradient_allocations(list, plan, rank, dense, moe, shape.head);
     return list;
 }

@@ -228,9 +228,16 @@ double muon_workspace(const ResolvedPlan& plan, const RankShape& rank, const Sta
             const double together = std::min(deal.most(counts.all), double(deal.at_once));
             // X before and after a step of the iteration, A and the polynomial in it.
             const double owned = together * alike.parts * 2 * (alike.rows * alike.columns + alike.rows * alike.rows);
-            // What this rank holds of the round's matrices, to go out.
-            const double held = together * owners.cut * alike.slice;
-            most = std::max(most, (owned + held) * element_bytes(rank));
+            // As much of a round as its owners of the other slices have, together with them.
+            const double round = together * owners.cut * alike.slice;
+            // Replicas tell each other all steps of a round, beside its own and the message. Parts come together before
+            // the iteration: the message that came and what is made of it; the parts that went and their message, of
+            // matrices that lie unevenly in the parts of their buckets, up to twice as many here as on the mean rank.
+            constexpr double kUneven = 2;
+            const double exchanged = owners.shards <= 1 ? 0
+                : owners.whole                          ? (2 + owners.shards) * round
+                                                        : (2 + 2 * kUneven) * round;
+            most = std::max(most, std::max(owned, exchanged) * element_bytes(rank));
         }
     }
     return most;

@@ -188,6 +188,16 @@ bool fully_sharded(const Training& training)
     return training.sharding == Sharding::parameters || training.sharding == Sharding::hybrid;
 }
 
+bool reduced_each_micro_batch(const ResolvedPlan& plan)
+{
+    return plan.training.sharding == Sharding::gradients || (fully_sharded(plan.training) && plan.layout.pp == 1);
+}
+
+bool gradients_go_at_once(const Training& training)
+{
+    return training.optimizer_in_backward && training.micro_batches == 1;
+}
+
 double expert_copies(const ResolvedPlan& plan)
 {
     const Layout& layout = plan.layout;
@@ -256,7 +266,9 @@ void add_micro_batch_sharding(
     };
     const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool of_layers) {
         if (fsdp) {
-            const double bytes = count * (of_layers ? layer_bytes(plan, rank) : rank.element_bytes);
+            const bool narrow
+                = of_layers && ranks != GroupKind::expert_dp; // experts have a scale each, told with their use
+            const double bytes = count * (narrow ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
                 of_layers && training.fsdp.prefetch);
             if (training.fsdp.reshard_after_forward && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1))
@@ -309,8 +321,10 @@ void add_step_operations(
         .phase = Phase::step,
         .part = Part::optimizer,
         .in_layer = false,
-        .note
-        = "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
+        .note = plan.training.optimizer_in_backward
+            ? "in the backward pass, on its stream: each bucket as its gradient is final, which is freed; no time is "
+              "won"
+            : "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
         .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes] + muon_bytes
                 + local * constants[Constant::optimizer_local_bytes],
             .least_bytes

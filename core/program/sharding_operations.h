@@ -36,6 +36,10 @@ Sharded sharded(const ResolvedPlan& plan);
 int micro_batches_together(const ResolvedPlan& plan);
 double expert_copies(const ResolvedPlan& plan);
 bool fully_sharded(const Training& training); // FSDP, ZeRO-3 or HSDP
+// Are the gradients of each micro-batch reduced as they come, so that a rank adds up its own part alone?
+bool reduced_each_micro_batch(const ResolvedPlan& plan);
+// With an optimizer in the backward pass of a step's only micro-batch no gradient waits for another one.
+bool gradients_go_at_once(const Training& training);
 
 // Once a step: reduction, gather, tied embeddings, optimizer, the stack's fixed cost.
 void add_step_operations(

@@ -120,8 +120,13 @@ private:
             matched_.ranks[at].at_s.push_back(rank.now_s);
             if (step >= 0) {
                 rank.open[std::size_t(step)] = kAsked;
-                rank.waiting.push_back(step);
-                begin_what_can(at);
+                if (is_own_copy(program, program.operations[std::size_t(step)])) {
+                    ++rank.begun;
+                    begin({at, step}); // and ends there and then
+                } else {
+                    rank.waiting.push_back(step);
+                    begin_what_can(at);
+                }
             }
         }
     }

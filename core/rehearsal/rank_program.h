@@ -36,7 +36,8 @@ struct WireOperation {
     bool operator==(const WireOperation&) const = default;
 };
 
-// A communicator, as one of its members knows it.
+// A communicator, as one of its members knows it; or, of one member, one way of the link between its device and its
+// host.
 struct Wire {
     std::string name; // the same on all members, and no other group's
     std::vector<int> members; // global ranks
@@ -65,5 +66,12 @@ struct RankProgram {
     double last_work_s = 0; // after the last step
     std::vector<RankPass> passes; // in order
 };
+
+// Is it a copy between the memories of the rank's device and its host? It waits for no other rank, and takes no place
+// among the operations of communicators.
+inline bool is_own_copy(const RankProgram& program, const WireOperation& asked)
+{
+    return program.wires[std::size_t(asked.wire)].members.size() == 1;
+}
 
 } // namespace fourfold

@@ -44,4 +44,15 @@ double RehearsalPrices::traffic(double bytes) const
     return price_elementwise({.bytes = bytes}, context_).seconds;
 }
 
+double RehearsalPrices::host_copy(double bytes) const
+{
+    return bytes / 1e9 * context_.constants[Constant::host_transfer_s_per_gb];
+}
+
+double RehearsalPrices::host_update(double parameters) const
+{
+    const Constants& constants = context_.constants;
+    return parameters * constants[Constant::optimizer_shard_bytes] / 1e9 * constants[Constant::host_update_s_per_gb];
+}
+
 } // namespace fourfold

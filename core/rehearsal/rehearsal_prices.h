@@ -20,6 +20,8 @@ public:
     [[nodiscard]] double product(const Gemm& product) const;
     [[nodiscard]] double attention(const Attention& attention, Phase phase) const;
     [[nodiscard]] double traffic(double bytes) const; // of a kernel that is bound by the memory
+    [[nodiscard]] double host_copy(double bytes) const; // one way between the memories of device and host
+    [[nodiscard]] double host_update(double parameters) const; // of an optimizer on the host
 
 private:
     CostContext context_;

@@ -12,6 +12,8 @@ SpanKind kind_of_wait(const RankProgram& program, int operation)
 {
     const WireOperation& asked = program.operations[std::size_t(operation)];
     const std::string& wire = program.wires[std::size_t(asked.wire)].name;
+    if (is_own_copy(program, asked))
+        return SpanKind::optimizer;
     if (!asked.messages.empty())
         return SpanKind::send_receive;
     if (wire.starts_with("world"))

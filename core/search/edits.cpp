@@ -259,6 +259,7 @@ void add_execution(EditList& list)
         list.set<Optimizer>("optimizer", run, &Training::optimizer, {Optimizer::fused_adam});
     if (plan.training.optimizer == Optimizer::adamw)
         list.set<Optimizer>("optimizer", run, &Training::optimizer, {Optimizer::fused_adamw});
+    list.set<bool>("optimizer", run, &Training::optimizer_in_backward, {true});
     for (bool OverlapSettings::*overlap :
         {&OverlapSettings::grad_reduce, &OverlapSettings::param_gather, &OverlapSettings::p2p})
         list.add("overlap", run, [&](ResolvedPlan& changed) { changed.training.overlap.*overlap = true; });
@@ -363,6 +364,7 @@ void overlay(const ResolvedPlan& base, const ResolvedPlan& changed, ResolvedPlan
     take(before.grad_dtype, after.grad_dtype, training.grad_dtype);
     take(before.optimizer_state_dtype, after.optimizer_state_dtype, training.optimizer_state_dtype);
     take(before.optimizer, after.optimizer, training.optimizer);
+    take(before.optimizer_in_backward, after.optimizer_in_backward, training.optimizer_in_backward);
     take(before.offload, after.offload, training.offload);
     take(before.sequence_parallel, after.sequence_parallel, training.sequence_parallel);
     take(before.compile, after.compile, training.compile);

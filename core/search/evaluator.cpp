@@ -5,6 +5,7 @@
 #include "core/memory/walk.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
+#include "core/program/sharding_operations.h"
 #include "core/schedule/schedules.h"
 
 #include <algorithm>
@@ -113,13 +114,14 @@ bool LayoutEvaluator::has_formula() const
     return has_pipeline_formula(plan_.training.schedule, plan_.layout.pp, plan_.layout.virtual_stages);
 }
 
-// Can the layout be composed of terms?
+// Can the layout be composed of terms? Not where their memory goes by how many micro-batches a step has: terms are
+// kept for all of those.
 bool LayoutEvaluator::composes() const
 {
     const Training& training = plan_.training;
     const Layout& layout = plan_.layout;
     const CostContext& context = terms_.context();
-    return !training.recompute_layers && training.recompute_every == 1
+    return !training.recompute_layers && training.recompute_every == 1 && !gradients_go_at_once(training)
         && traits_of(training.schedule).generator != nullptr && context.peak_flops > 0 && context.memory_bytes_s > 0
         && (layout.pp == 1 || core_share(plan_, 1, std::thread::hardware_concurrency()) <= 1)
         && (has_formula() || 3.0 * simulated_ * layout.pp * layout.virtual_stages <= kMostListedPasses);

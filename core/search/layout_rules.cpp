@@ -46,7 +46,11 @@ void LayoutRules::set_layout(const ResolvedPlan& plan)
     const std::string_view pipeline
         = remembered({3, layout.pp, layout.virtual_stages, int(training.schedule)}, plan, check_pipeline);
     before_batch_ = degrees.empty() ? first(first(first(tensor, sequence), experts), pipeline) : kept(degrees[0].code);
-    after_batch_ = remembered({4, layout.pp, int(training.sharding)}, plan, check_training);
+    after_batch_
+        = remembered({4, layout.pp, int(training.sharding)}, plan, [](const ResolvedPlan& of, Reasons& reasons) {
+              check_training(of, reasons);
+              check_optimizer(of, reasons);
+          });
 }
 
 std::string_view LayoutRules::broken(const ResolvedPlan& plan)

@@ -106,7 +106,7 @@ private:
         std::map<std::pair<ChunkKind, Recompute>, ChunkTerms> whole; // chunks that are no sum of parts
     };
     // Everything that they depend on within one search, micro-batch and recomputation apart.
-    using Key = std::array<std::int32_t, 9>;
+    using Key = std::array<std::int32_t, 11>;
     struct Hash {
         std::size_t operator()(const Key& key) const;
     };

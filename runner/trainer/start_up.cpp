@@ -166,7 +166,9 @@ Json start_event(
                 {"gloo", device.backend == "gloo" ? Json("in LibTorch " TORCH_VERSION) : Json(nullptr)},
                 {"kernel", kernel_release()}}},
         {"hardware", hardware}, {"environment", plan.run.environment}, {"steps", total_steps(plan.training, plan.run)},
-        {"watch", LossRule(plan.run.watch, plan.training.precision == Precision::fp16).promises()},
+        {"watch",
+            LossRule(plan.run.watch, plan.training.precision == Precision::fp16, plan.training.optimizer_in_backward)
+                .promises()},
         {"global_batch", plan.training.global_batch}, {"seq_len", plan.training.seq_len}};
 }
 

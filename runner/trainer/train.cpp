@@ -115,7 +115,7 @@ public:
         , trainer_(trainer)
         , events_(events)
         , saver_(saver)
-        , rule_(plan.run.watch, plan.training.precision == Precision::fp16)
+        , rule_(plan.run.watch, plan.training.precision == Precision::fp16, plan.training.optimizer_in_backward)
     {
     }
 

@@ -133,11 +133,16 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     }
     trainer->chunks_
         = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
-    trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh,
-        GradientSettings{training.overlap.grad_reduce, training.sequence_parallel,
-            training.sharding == Sharding::gradients || (values_too && !pipeline), type_of(training.grad_dtype, exact),
-            [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
-            [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }});
+    GradientSettings settings{training.overlap.grad_reduce, training.sequence_parallel, reduced_each_micro_batch(plan),
+        type_of(training.grad_dtype, exact),
+        [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
+        [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }};
+    if (training.optimizer_in_backward) {
+        trainer->in_backward_.emplace();
+        settings.final = [own = trainer.get()](std::size_t bucket) { own->update_in_backward(bucket); };
+        settings.keep = options.keep_gradients;
+    }
+    trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh, std::move(settings));
     std::optional<OnHost> states_on_host;
     if (training.offload == Offload::optimizer) {
         trainer->host_update_ = std::make_unique<OptimizerOffload>(*trainer->weights_);
@@ -233,6 +238,10 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     if (micro_batches != micro_batches_)
         FOURFOLD_CHECK(make_training_pass(micro_batches));
     gradients_->clear(micro_batches);
+    if (in_backward_) {
+        *in_backward_ = {at::zeros({}, sums.loss.options()), plan_.run.learning_rate(step, total_steps_)};
+        optimizer_->begin_step();
+    }
     StageWork work;
     work.forward = [&](const Action& action, const at::Tensor& input) { return forward(action, input, samples, sums); };
     // Each token counts alike, however the batch is cut. How many labels count is known only when all were read.
@@ -254,12 +263,17 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     const at::Tensor known = [&] {
         const auto span = StepTrace::measure(trace, SpanKind::other); // for all but the slowest: waiting for that one
         return add_up(sums,
-            {squared_norm_share(*weights_, gradients_->reduced(), mesh_),
+            {in_backward_ ? in_backward_->squared_norm : squared_norm_share(*weights_, gradients_->reduced(), mesh_),
                 at::full({}, want_stop ? 1.0 : 0.0, sums.loss.options())});
     }();
     const double valid = known[1].item<double>(), scale = tokens / valid;
     if (valid == 0)
         return without_labels("step " + std::to_string(step + 1));
+    if (scale != 1 && in_backward_) // the plan's rules leave no such tokens
+        return Problem{ProblemCode::bad_input,
+            "tokens of step " + std::to_string(step + 1)
+                + " have no label, which was not known when the optimizer updated in the backward pass",
+            "set training.optimizer_in_backward to false", "training.optimizer_in_backward"};
     if (scale != 1)
         gradients_->scale(at::full({}, scale, options));
     outcome.data_time_s = sums.data_time_s;
@@ -271,6 +285,12 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     return outcome;
 }
 
+void Trainer::update_in_backward(std::size_t bucket)
+{
+    add_squared_norm_share(in_backward_->squared_norm, *weights_, bucket, gradients_->reduced()[bucket], mesh_);
+    optimizer_->update(bucket, gradients_->reduced(), in_backward_->learning_rate);
+}
+
 void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
 {
     outcome.applied = std::isfinite(outcome.loss) && std::isfinite(outcome.grad_norm);
@@ -279,7 +299,7 @@ void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
     constexpr double kAvoidsDivisionByZero = 1e-6;
     const double limit = plan_.run.clip_norm;
     const double scale = limit > 0 ? std::min(1.0, limit / (outcome.grad_norm + kAvoidsDivisionByZero)) : 1.0;
-    {
+    if (!in_backward_) {
         const auto span = StepTrace::measure(trace, SpanKind::optimizer);
         const double rate = plan_.run.learning_rate(step, total_steps_);
         if (host_update_)

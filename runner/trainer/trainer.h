@@ -28,6 +28,7 @@ struct TrainerOptions {
     int64_t padding = -1; // see Sampler::open
     int replicas = 1; // this rank takes the samples that so many replicas would have, for comparisons
     bool rehearsal = false; // tensors without values: shapes, memory and messages of a step on a GPU
+    bool keep_gradients = false; // of an optimizer in the backward pass, for comparisons
     decltype(StageWork::perform) perform = {}; // of the training steps
 };
 
@@ -48,7 +49,8 @@ public:
         const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options);
 
     // Forward and backward passes of all micro-batches, gradients summed over the mesh. Collective. Step counts from 0.
-    // A `trace` that is not null gets the spans of what this rank does.
+    // A `trace` that is not null gets the spans of what this rank does. With an optimizer in the backward pass it has
+    // updated when it returns.
     Expected<StepOutcome> accumulate_gradients(int step, bool want_stop = false, StepTrace* trace = nullptr);
     // Clips and applies the gradients of `outcome`, unless they are not finite.
     void update(int step, StepOutcome& outcome, StepTrace* trace = nullptr);
@@ -94,6 +96,8 @@ private:
     Expected<at::Tensor> forward(const Action& action, const at::Tensor& input, const Reading& of, Sums& sums);
     // Of all ranks, each number once: loss, valid labels, and `more`, in fp64 on the CPU. Collective.
     [[nodiscard]] at::Tensor add_up(const Sums& sums, const std::vector<at::Tensor>& more) const;
+    // Optimizer in backward: the gradient of a bucket is final.
+    void update_in_backward(std::size_t bucket);
     // Passes of so many micro-batches are run from here on.
     Expected<void> make_training_pass(int micro_batches);
 
@@ -114,6 +118,12 @@ private:
     std::unique_ptr<Adam> optimizer_;
     std::unique_ptr<Muon> muon_; // null: another optimizer
     std::unique_ptr<OptimizerOffload> host_update_; // null: the device updates
+    // Optimizer in backward, of the step that runs.
+    struct InBackward {
+        at::Tensor squared_norm; // what this rank adds to it, as squared_norm_share()
+        double learning_rate = 0;
+    };
+    std::optional<InBackward> in_backward_; // none: the update comes after the backward pass
     std::unique_ptr<LossScaler> loss_scaler_;
     std::unique_ptr<Executor> training_pass_, evaluation_pass_;
     int micro_batches_ = 0; // of training_pass_

@@ -55,7 +55,7 @@ std::vector<Case> covering_cases()
 std::vector<Sabotage> all_sabotages()
 {
     return together({tensor_sabotages(), data_sabotages(), context_sabotages(), attention_sabotages(),
-        pipeline_sabotages(), expert_sabotages(), precision_sabotages()});
+        pipeline_sabotages(), expert_sabotages(), precision_sabotages(), training_sabotages()});
 }
 
 std::vector<Case> unpadded_cases()

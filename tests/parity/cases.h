@@ -58,6 +58,7 @@ std::vector<Sabotage> attention_sabotages();
 std::vector<Sabotage> pipeline_sabotages();
 std::vector<Sabotage> expert_sabotages();
 std::vector<Sabotage> precision_sabotages();
+std::vector<Sabotage> training_sabotages();
 std::vector<Sabotage> all_sabotages();
 
 } // namespace fourfold::testing

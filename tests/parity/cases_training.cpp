@@ -14,6 +14,28 @@ const std::string kAdam = "training.optimizer=\"adam\"", kSmallStates = "trainin
 const std::string kGpus = "cluster=\"dgx-h100\"", kActivationsAway = "training.offload=\"activations\"",
                   kOptimizerAway = "training.offload=\"optimizer\"";
 const std::string kFourDeep = "model.num_hidden_layers=4";
+// Beside it nothing may look at all gradients; the one rank updates when the backward pass has ended.
+const std::string kInBackward = "training.optimizer_in_backward=true", kOneMicroBatch = "training.global_batch=4";
+const std::vector<std::string> kUnclipped{"run.clip_norm=0", "run.watch.not_finite=\"stop\""};
+
+// Sides of 16 after tp 2; the first layer of DeepSeek's is dense.
+std::vector<std::string> fp8_experts(const std::string& recipe)
+{
+    return joined(fp8_model(recipe, 16),
+        {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2",
+            "model.router_aux_loss_coef=0.05"});
+}
+std::vector<std::string> fp8_latents(const std::string& recipe)
+{
+    return joined(
+        {R"(model={"model_type":"deepseek_v3","vocab_size":61,"num_hidden_layers":2,"moe_intermediate_size":32,
+        "n_routed_experts":4,"num_experts_per_tok":2,"n_shared_experts":1,"n_group":2,"topk_group":1,
+        "first_k_dense_replace":1,"q_lora_rank":16,"kv_lora_rank":32,"qk_nope_head_dim":16,"qk_rope_head_dim":16,
+        "v_head_dim":16,"rms_norm_eps":1e-6,"rope_theta":100.0,"aux_loss_alpha":0.05,"tie_word_embeddings":false,
+        "hidden_size":32,"intermediate_size":64,"num_attention_heads":2,"max_position_embeddings":64})"},
+        {kEveryPrecision, "training.precision=\"fp8\"", "training.fp8_recipe=\"" + recipe + '"', "training.seq_len=64",
+            "training.micro_batch=1", "training.global_batch=4", "run.steps=4"});
+}
 } // namespace
 
 std::vector<Case> precision_cases()
@@ -28,12 +50,25 @@ std::vector<Case> precision_cases()
         {"fp8_rowwise_tp2_async_pp2_zb_h1",
             {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.pp=2", "training.schedule=\"zb-h1\""},
             fp8_model("rowwise", 16)},
+        {"fp8_experts_ep2_etp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2"}, fp8_experts("rowwise")},
+        {"fp8_latents_ep2_dp2_fsdp", {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\""},
+            fp8_latents("tensorwise")},
     };
 }
 
 std::vector<Case> more_precision_cases()
 {
     return {
+        {"fp8_experts_tp2_etp2_dp2_fsdp", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""},
+            fp8_experts("tensorwise")},
+        {"fp8_experts_tp2_dp2_ep4_recompute",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=4", "layout.etp=1", "training.recompute=\"full\""},
+            fp8_experts("rowwise")},
+        {"fp8_experts_ep2_dp4_hsdp",
+            {"gpus=4", "layout.dp=4", "layout.ep=2", "layout.dp_shard=2", "training.sharding=\"hybrid\""},
+            fp8_experts("tensorwise")},
+        {"fp8_latents_pp2_zb_h1_cp2", {"gpus=4", "layout.pp=2", "layout.cp=2", "training.schedule=\"zb-h1\""},
+            fp8_latents("rowwise")},
         {"fp8_blockwise_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, fp8_model("blockwise", 128)},
         {"fp8_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2"}, fp8_model("tensorwise", 16)},
         {"fp8_tp2_async_cp2_dp2_fsdp_recompute",
@@ -111,6 +146,44 @@ std::vector<Case> training_cases()
             {"gpus=4", kGpus, kActivationsAway, "layout.dp=2", "layout.ep=2", "layout.pp=2",
                 "training.schedule=\"zb-h1\""},
             {kFourDeep, "model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2"}},
+        {"in_backward", {"gpus=1", kInBackward}, joined(kUnclipped, {kAdam})},
+        {"in_backward_tp2_dp2_fsdp",
+            {"gpus=4", kInBackward, "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""},
+            joined(kUnclipped, {kOneMicroBatch})},
+        {"in_backward_tp4_dp2_fsdp_of_two_layers",
+            {"gpus=8", kInBackward, "layout.tp=4", "layout.dp=2", "training.sharding=\"parameters\"",
+                "training.fsdp.layers_per_unit=2", "training.recompute=\"full\""},
+            joined(kUnclipped, {kFourDeep, kSmallStates})},
+        {"in_backward_dp2_zero1", {"gpus=2", kInBackward, "layout.dp=2", "training.sharding=\"optimizer\""},
+            joined(kUnclipped, {kOneMicroBatch})},
+        {"in_backward_cp2_dp2_zero2_late",
+            {"gpus=4", kInBackward, "layout.cp=2", "layout.dp=2", "training.sharding=\"gradients\"",
+                "training.overlap={\"grad_reduce\":false,\"param_gather\":false,\"p2p\":false}"},
+            joined(kUnclipped, {kRampUp})},
+        {"in_backward_tp2_dp4_hsdp",
+            {"gpus=8", kInBackward, "layout.tp=2", "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\""},
+            kUnclipped},
+        {"in_backward_tp2_pp2_dp2_tied",
+            {"gpus=8", kInBackward, "layout.tp=2", "layout.pp=2", "layout.dp=2", "training.schedule=\"zb-h1\""},
+            joined(kUnclipped, {"model.tie_word_embeddings=true"})},
+        {"in_backward_pp2_interleaved_dp2_fsdp",
+            {"gpus=4", kInBackward, "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\"",
+                "layout.dp=2", "training.sharding=\"parameters\""},
+            joined(kUnclipped, {kFourDeep})},
+        {"in_backward_experts_ep2_dp2_fsdp",
+            {"gpus=2", kInBackward, "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\""},
+            joined(kUnclipped,
+                {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2"})},
+    };
+}
+
+// What an update in the backward pass takes has come together before it.
+std::vector<Sabotage> training_sabotages()
+{
+    return {
+        {"norms_of_each_tp_rank_in_backward", "tp.all_reduce", {"gpus=2", kInBackward, "layout.tp=2"}, kUnclipped},
+        {"hsdp_copies_in_backward", "dp_replicate.all_reduce",
+            {"gpus=2", kInBackward, "layout.dp=2", "layout.dp_shard=1", "training.sharding=\"hybrid\""}, kUnclipped},
     };
 }
 

@@ -2,6 +2,7 @@
 // Numbers of 8 bits and their scales against the formats as they are written down, and the products of the emulation
 // against LibTorch's scaled product.
 #include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/expert_parallel/grouped_product.h"
 #include "runner/trainer/kernels/fp8.h"
 #include "runner/trainer/model/linear.h"
 
@@ -247,6 +248,42 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Fp8Gradients,
         Recipe{"mxfp8", Fp8Recipe::mxfp8, ScaleKind::e8m0, 32},
         Recipe{"mxfp8_ceil", Fp8Recipe::mxfp8, ScaleKind::power_of_two, 32, MxRounding::ceil}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// Of several experts each is a linear of its own, with its own scales; one without rows has gradients of zero.
+class Fp8Experts : public ::testing::TestWithParam<Fp8Recipe> { };
+
+TEST_P(Fp8Experts, AreLinearsOfTheirOwnRows)
+{
+    const std::vector<int64_t> rows{48, 0, 80};
+    const int64_t in = 128, out = 96;
+    const Communicator alone;
+    const Fp8Products fp8(recipe(GetParam()), alone, alone);
+    const at::Tensor x = random_matrix(128, in, 11).requires_grad_(true), slope = random_matrix(128, out, 12);
+    std::vector<at::Tensor> weights;
+    for (std::size_t i = 0; i < rows.size(); ++i) // of magnitudes that are no other expert's
+        weights.push_back(random_matrix(out, in, 13 + i).mul(double(i + 1)).requires_grad_(true));
+    const at::Tensor y = grouped_linear(x, weights, {}, true, rows, &fp8);
+    y.backward(slope);
+    int64_t begin = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto own = [&](const at::Tensor& of) { return of.narrow(0, begin, rows[i]); };
+        if (rows[i] == 0) {
+            EXPECT_EQ(weights[i].grad().abs().max().item<double>(), 0);
+            continue;
+        }
+        const at::Tensor part = own(x.detach()).clone().requires_grad_(true),
+                         weight = weights[i].detach().clone().requires_grad_(true);
+        const at::Tensor expected = fp8_linear(part, weight, fp8);
+        expected.backward(own(slope));
+        EXPECT_TRUE(own(y.detach()).equal(expected.detach()));
+        EXPECT_TRUE(own(x.grad()).equal(part.grad()));
+        EXPECT_TRUE(weights[i].grad().equal(weight.grad()));
+        begin += rows[i];
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, Fp8Experts, ::testing::Values(Fp8Recipe::tensorwise, Fp8Recipe::rowwise),
+    [](const auto& info) { return fourfold::to_text(info.param); });
 
 } // namespace
 } // namespace fourfold::testing

@@ -80,7 +80,15 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({fp8, "model.intermediate_size=40"}), List{"training.precision"});
     EXPECT_EQ(fields({fp8, "gpus=2", "layout.cp=2"}), List{"training.seq_len"}); // four tokens at a time
     EXPECT_EQ(fields({fp8, "training.fp8_recipe=\"blockwise\""}), (List{"training.precision", "training.seq_len"}));
-    EXPECT_EQ(fields({fp8, "model=\"mixtral-8x7b\""}), List{"training.precision"});
+    EXPECT_EQ(fields({fp8, "model=\"mixtral-8x7b\""}), List{});
+    EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=4", "layout.dp=4", "layout.ep=4"}), List{});
+    // Blocks of an expert's tokens would be others on each layout; latents of several ranks have gradients in parts.
+    EXPECT_EQ(fields({fp8, "model=\"mixtral-8x7b\"", "training.fp8_recipe=\"blockwise\"", "training.seq_len=128"}),
+        List{"training.precision"});
+    EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=2", "layout.tp=2"}), List{"training.precision"});
+    EXPECT_EQ(fields({fp8, "model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2",
+                  "model.intermediate_size=40"}),
+        List{"training.precision"});
     EXPECT_EQ(fields({fp8, "model=\"llama-3.1-8b\"", "gpus=8", "layout.tp=8", "training.fp8_recipe=\"blockwise\"",
                   "training.seq_len=8192"}),
         List{});

@@ -93,6 +93,9 @@ TEST(LossRule, PromisesWhatItDoes)
     EXPECT_THAT(LossRule(settings, true).promises(),
         ElementsAre(
             HasSubstr("the run ends before the step's update."), HasSubstr("fp16"), HasSubstr("not looked for")));
+    settings.spike = SpikeAction::stop; // of an optimizer in the backward pass
+    EXPECT_THAT(LossRule(settings, false, true).promises(),
+        ElementsAre(HasSubstr("the run ends after the step's update."), HasSubstr("the run ends after its update.")));
 }
 
 // A learning rate that jumps makes the loss jump: what two ranks do about it, and say before.

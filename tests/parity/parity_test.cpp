@@ -106,6 +106,38 @@ INSTANTIATE_TEST_SUITE_P(Modes, Recomputation,
         std::vector<std::string>{
             "training.recompute=\"selective\"", "training.recompute_parts=[\"layer-norm\",\"core-attention\"]"}));
 
+// An update in the backward pass is the one that would come after it, be it of one micro-batch or of the last of
+// several: not one bit may differ.
+class OptimizerInBackward : public ::testing::TestWithParam<std::vector<std::string>> { };
+
+TEST_P(OptimizerInBackward, IsBitwiseEqualToOneAfterIt)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const auto run = [&](const char* value) {
+        return run_job(tiny_plan(tokens,
+                           joined(GetParam(),
+                               {"gpus=2", "layout.dp=2", "run.clip_norm=0", "run.watch.not_finite=\"stop\"",
+                                   "run.steps=4", std::string("training.optimizer_in_backward=") + value})),
+            folder.path() / value);
+    };
+    const JobResult after = run("false"), within = run("true");
+    ASSERT_EQ(after.problem + within.problem, "");
+    const auto worst = compare(within.dumps, after.dumps[0]);
+    ASSERT_EQ(worst.problem, "");
+    EXPECT_EQ(worst.loss, 0);
+    EXPECT_EQ(worst.gradient, 0) << worst.worst_tensor;
+    EXPECT_EQ(worst.weight, 0);
+    // And the weights moved: the losses of a model that stands still would be equal too.
+    EXPECT_NE(within.dumps[0].losses.front(), within.dumps[0].losses.back());
+}
+
+INSTANTIATE_TEST_SUITE_P(Shardings, OptimizerInBackward,
+    ::testing::Values(std::vector<std::string>{"training.sharding=\"none\""},
+        std::vector<std::string>{"training.sharding=\"optimizer\"", "training.global_batch=4"},
+        std::vector<std::string>{"training.sharding=\"parameters\""},
+        std::vector<std::string>{"training.sharding=\"parameters\"", "training.global_batch=4"}));
+
 // A message from the wrong pipeline rank never comes: the job ends with the error instead of a wrong result.
 TEST(WrongPartner, EndsTheJob)
 {

@@ -141,6 +141,8 @@ void train_and_dump(
     const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options, int steps, const std::string& base)
 {
     const auto trainer = value(Trainer::create(plan, mesh, options));
+    if (!plan.run.checkpoint.load.empty())
+        (void)value(trainer->load());
     const Totals start = mesh.recorder->totals();
     Json index{{"losses", Json::array()}, {"grad_norms", Json::array()}};
     std::vector<std::vector<double>> gradients;
@@ -288,6 +290,7 @@ void work(int argc, char** argv)
     const std::string base = folder + "/dump" + std::to_string(job.rank);
     const int64_t padding = value(padding_token());
     TrainerOptions how{gpu, fp64 || both, padding};
+    how.keep_gradients = !counted;
     if (options.contains("--replicas"))
         how.replicas = std::stoi(options["--replicas"]);
     if (counted)

@@ -2,6 +2,7 @@
 // What a rehearsal says of the reserved memory beside what a GPU showed: the trainer of 26 November 2026 with LibTorch
 // 2.11.0 on an H200 (tests/bench/README.md). And what the planner says beside what a rehearsal holds.
 #include "core/predict/prediction.h"
+#include "core/program/build.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/tiny_plans.h"
@@ -85,6 +86,8 @@ const std::string kSharded = "training.sharding=\"parameters\"", kRecomputed = "
 const std::string kMany = "training.micro_batch=8", kAsync = "training.async_tp=true",
                   kFp8 = "training.precision=\"fp8\"", kSelective = "training.recompute=\"selective\"",
                   kOperations = "training.recompute_parts=[\"operations\"]", kAway = "training.offload=\"activations\"";
+const std::string kInBackward = "training.optimizer_in_backward=true";
+const std::vector<std::string> kUnclipped{"run.clip_norm=0", "run.watch.not_finite=\"stop\""};
 const fourfold::testing::Case kPlanned[] = {
     {"one", {"gpus=1"}, {}},
     {"one_recompute", {"gpus=1", kRecomputed}, {}},
@@ -102,6 +105,18 @@ const fourfold::testing::Case kPlanned[] = {
     {"pp4", {"gpus=4", "layout.pp=4"}, {}},
     {"pp2_interleaved", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}, {}},
     {"pp2_fsdp2", {"gpus=4", "layout.pp=2", "layout.dp=2", kSharded}, {}},
+    {"in_backward", {"gpus=1", kInBackward, "training.global_batch=1"}, kUnclipped},
+    {"in_backward_recompute", {"gpus=1", kInBackward, "training.global_batch=1", kRecomputed}, kUnclipped},
+    {"in_backward_of_4", {"gpus=1", kInBackward, "training.global_batch=4"}, kUnclipped},
+    {"in_backward_dp2", {"gpus=2", "layout.dp=2", kInBackward, "training.global_batch=2"}, kUnclipped},
+    {"in_backward_zero1",
+        {"gpus=4", "layout.dp=4", kInBackward, "training.sharding=\"optimizer\"", "training.global_batch=4"},
+        kUnclipped},
+    {"in_backward_zero2",
+        {"gpus=4", "layout.dp=4", kInBackward, "training.sharding=\"gradients\"", "training.global_batch=4"},
+        kUnclipped},
+    {"in_backward_fsdp2", {"gpus=2", "layout.dp=2", kInBackward, kSharded, "training.global_batch=2"}, kUnclipped},
+    {"in_backward_tp2", {"gpus=2", "layout.tp=2", kInBackward, "training.global_batch=1"}, kUnclipped},
     {"pp2_recompute_zero1", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\"", kRecomputed},
         {}},
     {"recompute_many", {"gpus=1", kRecomputed, kMany}, {}},
@@ -122,6 +137,74 @@ const fourfold::testing::Case kPlanned[] = {
 };
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });
+
+// What Muon's owners gather and iterate, where nothing else is as large: tokens are few, so that a step's peak is in
+// its update.
+class MuonWorkspace : public ::testing::TestWithParam<fourfold::testing::Case> { };
+
+TEST_P(MuonWorkspace, IsWhatARehearsalHolds)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        fourfold::testing::joined(
+            {R"(model={"model_type":"llama","vocab_size":512,"tie_word_embeddings":false,"hidden_size":2048,)"
+             R"("num_hidden_layers":8,"num_attention_heads":16,"num_key_value_heads":8,"intermediate_size":5632,)"
+             R"("max_position_embeddings":1024})",
+                "cluster=\"dgx-h100\"", "training.seq_len=16", "training.micro_batch=1", "training.global_batch=4",
+                "training.precision=\"bf16\"", "training.optimizer=\"muon\""},
+            GetParam().mesh));
+    const auto rehearsed = rehearse_rank(plan, 0);
+    ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+    const std::vector<StageProgram> stages = build_program(plan);
+    double workspace = 0, lasting = 2 * double(32 << 20); // cuBLAS's, of both threads that call it
+    for (const Allocation& allocation : stages.at(0).allocations)
+        if (allocation.kind != MemoryKind::other) // the planner's guess at such workspaces
+            (allocation.lifetime == Lifetime::update ? workspace : lasting) += allocation.bytes;
+    constexpr double kBound = 0.1;
+    EXPECT_GT(workspace, 50e6);
+    EXPECT_NEAR(double(rehearsed->requested) - lasting, workspace, kBound * workspace);
+}
+
+const fourfold::testing::Case kUnderMuon[] = {
+    {"one", {"gpus=1"}, {}},
+    {"dp4", {"gpus=4", "layout.dp=4"}, {}},
+    {"tp2", {"gpus=2", "layout.tp=2"}, {}},
+    {"dp4_zero1", {"gpus=4", "layout.dp=4", "training.sharding=\"optimizer\""}, {}},
+    {"tp2_dp2_zero1", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, MuonWorkspace, ::testing::ValuesIn(kUnderMuon), [](const auto& info) { return info.param.name; });
+
+// Of a step with one micro-batch no gradient outlives its update; those of several last until the last one's backward
+// pass. Planner and rehearsal say so alike.
+TEST(OptimizerInBackward, SavesTheGradientsOfASingleMicroBatch)
+{
+    struct Held {
+        double rehearsed = 0, planned = 0, gradients = 0; // bytes
+    };
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const auto tokens = fourfold::testing::write_tokens(folder.path());
+    const auto held = [&](const char* in_backward, int micro_batches) {
+        const ResolvedPlan plan = fourfold::testing::tiny_plan(tokens,
+            fourfold::testing::joined(kUnclipped,
+                {R"(model={"model_type":"llama","vocab_size":512,"tie_word_embeddings":false,"hidden_size":1024,)"
+                 R"("num_hidden_layers":24,"num_attention_heads":8,"num_key_value_heads":4,"intermediate_size":2816,)"
+                 R"("max_position_embeddings":1024})",
+                    "cluster=\"dgx-h100\"", "training.seq_len=1024", "training.micro_batch=1",
+                    "training.precision=\"bf16\"", "training.global_batch=" + std::to_string(micro_batches),
+                    std::string("training.optimizer_in_backward=") + in_backward}));
+        const auto rehearsed = rehearse_rank(plan, 0);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        constexpr double kGiB = 1 << 30;
+        return Held{double(rehearsed->requested), predict(plan).memory_by_stage.at(0).total() * kGiB,
+            4.0 * double(plan.model.parameters())};
+    };
+    const Held after = held("false", 1), within = held("true", 1);
+    const double saved = after.rehearsed - within.rehearsed;
+    EXPECT_GT(saved, 0.85 * after.gradients); // a bucket is always there
+    EXPECT_NEAR(after.planned - within.planned, saved, 0.03 * saved);
+    EXPECT_NEAR(held("true", 2).rehearsed, held("false", 2).rehearsed, 0.01 * after.rehearsed);
+}
 
 } // namespace
 } // namespace fourfold::trainer

@@ -2,13 +2,17 @@
 // What is offloaded takes no memory of the device, as the planner counts it, and what goes to the host and comes back
 // is what the planner prices.
 #include "core/memory/replay.h"
+#include "core/plan/plan_constants.h"
 #include "core/plan/plan_schedule.h"
 #include "core/program/build.h"
+#include "runner/trainer/rehearsal/rehearse.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/tiny_plans.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace fourfold::trainer {
 namespace {
@@ -118,6 +122,59 @@ const Case kOffloading[] = {
 };
 INSTANTIATE_TEST_SUITE_P(
     Plans, Offloaded, ::testing::ValuesIn(kOffloading), [](const auto& info) { return info.param.name; });
+
+// A job of one GPU, whose link to the host takes so many seconds for 10^9 bytes.
+ResolvedPlan with_link(const std::string& more, double s_per_gb)
+{
+    ResolvedPlan plan = plan_with({"link", {"gpus=1"}, {}}, {"layout.pp=1", "model.num_hidden_layers=8", more});
+    plan.stack.constants["host_transfer_s_per_gb"] = s_per_gb;
+    return plan;
+}
+
+double rehearsed_step_s(const ResolvedPlan& plan)
+{
+    const auto said = rehearse(plan, {});
+    EXPECT_TRUE(said) << said.error().line();
+    EXPECT_EQ((*said)["verdict"], "ok") << said->dump();
+    return (*said)["step_time_s"].get<double>();
+}
+
+// Copies run beside the computation, one way at a time: they cost nothing where there is time enough, and all of it
+// where there is none. With micro-batches that are played from a tape too.
+TEST(OffloadedTime, CopiesHideBehindTheComputation)
+{
+    const double here = rehearsed_step_s(with_link(offload("none"), 1));
+    const auto away = [&](double s_per_gb) { return rehearsed_step_s(with_link(offload("activations"), s_per_gb)); };
+    const double moved = rehearse_rank(with_link(offload("activations"), 1), 0)->work.host_bytes / 1e9;
+    EXPECT_NEAR(away(0), here, 1e-6 * here);
+    EXPECT_NEAR(away(0.25 * here / moved), here, 0.01 * here); // as fast as it takes to hide
+    // As long as the step: the forward pass is too short for its half of the copies.
+    EXPECT_GT(away(here / moved), 1.05 * here);
+    EXPECT_LT(away(here / moved), 1.9 * here);
+    const double slow = 100 * here / moved; // forward all goes, then all comes
+    EXPECT_GT(away(slow), 0.9 * slow * moved);
+    EXPECT_LT(away(slow), slow * moved + here);
+}
+
+// Gradients go and weights come bucket by bucket while the host updates others: no less than the longest of the three,
+// no more than the planner, which takes one after the other.
+TEST(OffloadedTime, TheHostsUpdateIsBesideTheCopies)
+{
+    for (const double s_per_gb : {0.01, 0.04, 0.4}) {
+        const ResolvedPlan plan = with_link(offload("optimizer"), s_per_gb);
+        const double here = rehearsed_step_s(with_link(offload("none"), s_per_gb)), away = rehearsed_step_s(plan);
+        const RankRehearsal rank = *rehearse_rank(plan, 0);
+        const double copies = rank.work.host_bytes / 1e9 * s_per_gb;
+        const Constants constants = constants_of(plan);
+        const double update = plan.model.parameters() * constants[Constant::optimizer_shard_bytes] / 1e9
+            * constants[Constant::host_update_s_per_gb];
+        const double of_device = plan.model.parameters() * constants[Constant::optimizer_shard_bytes]
+            / (plan.cluster.gpu.memory_bandwidth_gb_s * 1e9); // what the device updates no more
+        EXPECT_LT(away, here + copies + update);
+        EXPECT_GT(away, here - 2 * of_device + std::max(update, copies * 2 / 3)) << s_per_gb; // four bytes go, two come
+        EXPECT_LT(away, here + 1.1 * std::max(update + copies / 4, copies)) << s_per_gb;
+    }
+}
 
 } // namespace
 } // namespace fourfold::trainer

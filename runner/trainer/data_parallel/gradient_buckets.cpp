@@ -8,7 +8,9 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <deque>
+#include <utility>
 
 namespace fourfold::trainer {
 
@@ -20,12 +22,12 @@ struct GradientBuckets::State {
         at::Tensor source;
         Handle handle;
     };
-    static constexpr std::size_t kMostUnderWay = 2; // of those that free their source: bounds the memory
+    static constexpr std::size_t kMostUnderWay = 2; // of those whose source is freed after them: bounds the memory
 
     const Weights& weights;
     const Mesh& mesh;
     GradientSettings settings;
-    std::vector<at::Tensor> flat; // beside buckets; of stages 2 and 3 only while gradients come
+    std::vector<at::Tensor> flat; // beside buckets; where they do not last only while gradients come
     std::vector<at::Tensor> reduced; // beside buckets: parts of `flat`, or what is added up over micro-batches
     std::vector<std::size_t> missing; // gradients that each bucket still waits for, before it is complete
     std::vector<int> complete; // how often each bucket got complete and was not yet issued
@@ -38,6 +40,7 @@ struct GradientBuckets::State {
 
     [[nodiscard]] int round() const { return issued / int(flat.size()); }
     [[nodiscard]] int rounds() const { return settings.each_micro_batch ? micro_batches : 1; }
+    [[nodiscard]] bool lasts() const { return !settings.each_micro_batch && !settings.final; } // the memory of `flat`
 
     [[nodiscard]] at::TensorOptions options(std::size_t b) const
     {
@@ -50,7 +53,10 @@ struct GradientBuckets::State {
             return flat[b];
         while (!under_way.empty() && under_way.front().round < round()) // through since the forward pass
             finish_oldest();
-        return flat[b] = at::zeros({weights.buckets()[b].elements}, options(b));
+        flat[b] = at::zeros({weights.buckets()[b].elements}, options(b));
+        if (!settings.each_micro_batch)
+            reduced[b] = own_part(b, flat[b]);
+        return flat[b];
     }
 
     // What this rank's optimizer updates, of a bucket's gradients.
@@ -70,11 +76,45 @@ struct GradientBuckets::State {
 
     void finish_oldest()
     {
-        Reduction& oldest = under_way.front();
-        oldest.handle.wait();
-        if (settings.each_micro_batch)
-            reduced[oldest.bucket].add_(own_part(oldest.bucket, oldest.source));
+        Reduction oldest = std::move(under_way.front());
         under_way.pop_front();
+        oldest.handle.wait();
+        const std::size_t b = oldest.bucket;
+        const bool last = oldest.round + 1 == rounds();
+        if (settings.each_micro_batch) {
+            const at::Tensor part = own_part(b, oldest.source);
+            if (reduced[b].defined())
+                reduced[b].add_(part);
+            else
+                reduced[b] = last ? part : part.clone();
+        }
+        if (last && settings.final && !waits_for_other_stages(b))
+            hand_out(b);
+    }
+
+    // Other stages come to a bucket of both ends at another time: asked for in a backward pass, its sum would wait for
+    // a stage that waits for this one.
+    [[nodiscard]] bool waits_for_other_stages(std::size_t b) const
+    {
+        return std::ranges::any_of(weights.buckets()[b].segments,
+            [&](const BucketSegment& segment) { return segment.replication == Replication::ends; });
+    }
+
+    // The sum over all micro-batches and the shard group becomes that over all ranks.
+    void sum_up(std::size_t b) const
+    {
+        mesh[weights.buckets()[b].groups.copies].all_reduce(reduced[b]);
+        sum_shared(b);
+    }
+
+    void hand_out(std::size_t b)
+    {
+        sum_up(b);
+        settings.final(b);
+        if (settings.keep)
+            return;
+        reduced[b].reset();
+        flat[b].reset();
     }
 
     void issue_next()
@@ -83,16 +123,19 @@ struct GradientBuckets::State {
         const Bucket& bucket = weights.buckets()[b];
         next = (next + 1) % flat.size();
         Reduction reduction{b, round(), flat_of(b), {}};
-        if (settings.each_micro_batch) {
+        if (!lasts())
             while (under_way.size() >= kMostUnderWay)
                 finish_oldest();
+        if (settings.each_micro_batch)
             flat[b].reset();
-        }
         const Communicator& group = mesh[bucket.groups.shard];
         reduction.handle = bucket.cut() ? group.start_reduce_scatter(own_part(b, reduction.source), reduction.source)
                                         : group.start_all_reduce(reduction.source);
         under_way.push_back(std::move(reduction));
         ++issued;
+        // An update need not wait where nothing is under way, or where nothing may be behind the computation.
+        while (settings.final && (group.size() == 1 || !settings.overlap) && !under_way.empty())
+            finish_oldest();
     }
 
     void added(std::size_t b)
@@ -104,10 +147,10 @@ struct GradientBuckets::State {
             settings.made(b);
         if (settings.each_micro_batch)
             expect(b);
-        while (settings.overlap && issued < rounds() * int(flat.size()) && complete[next] > 0) {
+        while ((settings.overlap || settings.final) && issued < rounds() * int(flat.size()) && complete[next] > 0) {
             --complete[next];
             issue_next();
-            ++overlapped;
+            overlapped += settings.overlap ? 1 : 0;
         }
     }
 
@@ -145,19 +188,20 @@ GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, Gradi
     State* const state = state_.get();
     const std::size_t count = weights.buckets().size();
     state->flat.resize(count);
+    state->reduced.resize(count);
     state->missing.resize(count);
     state->complete.resize(count);
     for (std::size_t b = 0; b < count; ++b) {
         const auto options = state->options(b);
-        if (!state->settings.each_micro_batch)
-            (void)state->flat_of(b);
         const Bucket& bucket = weights.buckets()[b];
-        state->reduced.push_back(state->settings.each_micro_batch ? at::zeros({bucket.part_elements()}, options)
-                                                                  : state->own_part(b, state->flat[b]));
+        if (state->lasts())
+            (void)state->flat_of(b);
+        else if (state->settings.each_micro_batch && !state->settings.final)
+            state->reduced[b] = at::zeros({bucket.part_elements()}, options);
         for (const BucketEntry& entry : bucket.entries) {
             const at::Tensor& leaf = weights.leaves()[entry.shard];
             // Autograd adds into a gradient of the leaf's own type by itself, where that stays in its place.
-            const bool direct = !state->settings.each_micro_batch && options.dtype() == leaf.dtype();
+            const bool direct = state->lasts() && options.dtype() == leaf.dtype();
             if (direct)
                 leaf.mutable_grad() = Weights::view(state->flat[b], entry, weights.shards()[entry.shard]);
             torch::autograd::impl::set_post_acc_grad_hooks(
@@ -190,9 +234,13 @@ void GradientBuckets::clear(int micro_batches)
     state.next = 0;
     state.issued = 0;
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
+        if (state.settings.final) { // what a comparison kept
+            state.flat[b].reset();
+            state.reduced[b].reset();
+        }
         if (state.flat[b].defined())
             state.flat[b].zero_();
-        if (state.settings.each_micro_batch)
+        if (state.settings.each_micro_batch && state.reduced[b].defined())
             state.reduced[b].zero_();
         state.complete[b] = 0;
         state.expect(b);
@@ -207,8 +255,10 @@ void GradientBuckets::finish()
     while (!state.under_way.empty())
         state.finish_oldest();
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
-        state.mesh[state.weights.buckets()[b].groups.copies].all_reduce(state.reduced[b]);
-        state.sum_shared(b);
+        if (!state.settings.final)
+            state.sum_up(b);
+        else if (state.waits_for_other_stages(b))
+            state.hand_out(b);
     }
     if (state.settings.type == at::kHalf)
         for (const at::Tensor& gradient : state.reduced)

@@ -3,6 +3,8 @@
 //   ZeRO stage 0, 1 (arXiv:1910.02054 section 5.1): every rank adds up whole gradients, reduced with the last
 //   micro-batch. stage 2, 3 (sections 5.2, 5.3): after each micro-batch a bucket is reduce-scattered and freed, only
 //   the parts of the own rank are added up; a pipeline of stage 3 does it once a step.
+// With an optimizer in the backward pass a bucket is handed out as soon as it is the sum over all micro-batches and
+// ranks, and its memory is given back (Lv et al. 2023, arXiv:2306.09782, section 3.1).
 #pragma once
 
 #include "core/layout/training.h"
@@ -21,6 +23,9 @@ struct GradientSettings {
     at::ScalarType type = at::kFloat; // in which gradients are added up and reduced
     std::function<void(std::size_t bucket)> made = {}; // all gradients of a bucket came, for a micro-batch
     std::function<bool(const at::Tensor& weight)> waits = {}; // the pass that runs leaves its gradient for later
+    // Optimizer in backward: reduced()[bucket], and it alone, is final. Afterwards it is freed, but where `keep` is.
+    std::function<void(std::size_t bucket)> final = {};
+    bool keep = false; // for comparisons: until the next step
 };
 
 class GradientBuckets {
@@ -39,7 +44,7 @@ public:
     // After finish(): multiplies all gradients.
     void scale(const at::Tensor& factor); // a scalar
 
-    // The gradients of what this rank's optimizer updates, beside weights.masters().
+    // The gradients of what this rank's optimizer updates, beside weights.masters(); undefined where they are freed.
     [[nodiscard]] const std::vector<at::Tensor>& reduced() const;
     // After finish(), for comparisons: the whole gradient of every weight, beside weights.shards(). Collective.
     [[nodiscard]] std::vector<at::Tensor> whole() const;

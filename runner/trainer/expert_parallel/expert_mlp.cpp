@@ -41,6 +41,9 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
         groups.order = positions.argsort();
         groups.positions = positions.narrow(0, own * rows, rows);
     }
+    if (training.precision == Precision::fp8)
+        rules.fp8 = std::make_shared<Fp8Products>(training, mesh[GroupKind::etp],
+            std::vector{&mesh[GroupKind::expert_shard], &mesh[GroupKind::expert_replicate]});
     groups.tokens = training.seq_len;
     groups.replicas = plan.layout.dp;
     return rules;
@@ -92,13 +95,13 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
 
     const Dispatch dispatch(experts, rules_.experts.count, ep);
     const at::Tensor in = dispatch.to_experts(tokens);
-    const auto product = [&](const at::Tensor& x_in, const Weights::OfExperts& of, bool adds_bias = true) {
-        return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows());
+    const auto product = [&](const at::Tensor& x_in, const Weights::OfExperts& of, CutOver cut, bool adds_bias = true) {
+        return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows(), rules_.fp8.get(), cut);
     };
-    const at::Tensor gate = product(in, gate_), up = product(in, up_);
+    const at::Tensor gate = product(in, gate_, CutOver::columns), up = product(in, up_, CutOver::columns);
     const at::Tensor inner = rules_.clamp > 0 ? fused_clamped_swiglu(gate, up, rules_.clamp) : fused_swiglu(gate, up);
     // The answers of the slices are added up: the bias is in one of them.
-    const at::Tensor out = dispatch.to_tokens(product(inner, down_, etp.rank() == 0), weights);
+    const at::Tensor out = dispatch.to_tokens(product(inner, down_, CutOver::rows, etp.rank() == 0), weights);
     return leave_region(out.view({-1, sequences, hidden}), etp, rules_.by_sequence);
 }
 

@@ -8,6 +8,9 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/expert_parallel/routing.h"
 #include "runner/trainer/model/weights.h"
+#include "runner/trainer/tensor_parallel/fp8_products.h"
+
+#include <memory>
 
 namespace fourfold::trainer {
 
@@ -21,6 +24,7 @@ struct ExpertRules {
     // the tp group.
     bool by_sequence = true;
     at::Tensor load; // [layers, experts] int64: tokens that this rank's backward passes sent to each, so far
+    std::shared_ptr<const Fp8Products> fp8{}; // null: products are in the numbers of x
 };
 ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device device);
 

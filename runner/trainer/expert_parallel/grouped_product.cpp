@@ -4,10 +4,12 @@
 #include "runner/trainer/autograd/gradient_function.h"
 
 #include <ATen/ops/_grouped_mm.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 namespace fourfold::trainer {
 
@@ -115,14 +117,88 @@ private:
         return at::tensor(ends, at::TensorOptions(at::kInt)).to(like.device());
     }
 };
+
+// Each expert's product as a linear's (model/linear.cpp), but that all experts' magnitudes are told at once. A rank
+// whose expert has no rows tells them too.
+class InFp8 final : public Grouped {
+public:
+    InFp8(std::vector<int64_t> rows, bool adds_biases, const Fp8Products& fp8, CutOver cut)
+        : Grouped(std::move(rows), adds_biases)
+        , fp8_(fp8)
+        , cut_(cut)
+    {
+    }
+
+private:
+    using Of = Fp8Products::Of;
+    using Sums = Fp8Products::Sums;
+
+    [[nodiscard]] at::Tensor products(const Tensors& kept) const override
+    {
+        const at::Tensor y = at::empty({kept[0].size(0), kept[1].size(0)}, kept[0].options());
+        multiply(parts(kept[0]), Of::activation, {kept.begin() + 1, kept.end()},
+            cut_ == CutOver::rows ? Sums::parts : Sums::whole, y);
+        return y;
+    }
+    [[nodiscard]] Tensors slopes(const at::Tensor& slope, const Tensors& kept) const override
+    {
+        Tensors result{at::empty(kept[0].sizes(), kept[0].options())}, turned;
+        for (auto weight = kept.begin() + 1; weight != kept.end(); ++weight)
+            turned.push_back(weight->t());
+        multiply(parts(slope), Of::gradient, turned, cut_ == CutOver::columns ? Sums::parts : Sums::whole, result[0]);
+        const Tensors left = along_tokens(slope), right = along_tokens(kept[0]);
+        const Tensors of_left = fp8_.largest_of(left, Of::gradient, Sums::tokens),
+                      of_right = fp8_.largest_of(right, Of::activation, Sums::tokens);
+        for (std::size_t i = 0; i < left.size(); ++i)
+            result.push_back(left[i].numel() == 0
+                    ? at::zeros(kept[i + 1].sizes(), kept[i + 1].options())
+                    : fp8_.product(fp8_.factor(left[i], Of::gradient, Sums::tokens, of_left[i]),
+                        fp8_.factor(right[i], Of::activation, Sums::tokens, of_right[i]), kept[i + 1].scalar_type()));
+        return result;
+    }
+
+    // The rows of each expert times its weight, into `out`.
+    void multiply(const Tensors& rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
+    {
+        const Tensors of_rows = fp8_.largest_of(rows, of, sums),
+                      of_weights = fp8_.largest_of(weights, Of::weight, sums);
+        each([&](std::size_t i, int64_t begin, int64_t count) {
+            if (count > 0)
+                out.narrow(0, begin, count)
+                    .copy_(fp8_.product(fp8_.factor(rows[i], of, sums, of_rows[i]),
+                        fp8_.factor(weights[i], Of::weight, sums, of_weights[i]), out.scalar_type()));
+        });
+    }
+    [[nodiscard]] Tensors parts(const at::Tensor& x) const
+    {
+        Tensors parts;
+        each([&](std::size_t, int64_t begin, int64_t count) { parts.push_back(x.narrow(0, begin, count)); });
+        return parts;
+    }
+    // [features, rows of an expert]; on a GPU, whose products sum over a whole number of 16, with rows of zeros.
+    [[nodiscard]] Tensors along_tokens(const at::Tensor& x) const
+    {
+        constexpr int64_t kAtOnce = 16;
+        Tensors columns = parts(x);
+        for (at::Tensor& part : columns)
+            part = x.is_cpu() ? part.t() : at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)}).t();
+        return columns;
+    }
+
+    const Fp8Products& fp8_;
+    CutOver cut_;
+};
 } // namespace
 
 at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& weights,
-    const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows)
+    const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows, const Fp8Products* fp8,
+    CutOver cut)
 {
     std::vector<at::Tensor> inputs{x};
     inputs.insert(inputs.end(), weights.begin(), weights.end());
     inputs.insert(inputs.end(), biases.begin(), biases.end());
+    if (fp8 != nullptr)
+        return trainer::apply(std::make_shared<InFp8>(rows, adds_biases, *fp8, cut), inputs)[0];
     if (x.is_cuda() && x.scalar_type() == at::kBFloat16)
         return trainer::apply(std::make_shared<OneKernel>(rows, adds_biases), inputs)[0];
     return trainer::apply(std::make_shared<OneByOne>(rows, adds_biases), inputs)[0];

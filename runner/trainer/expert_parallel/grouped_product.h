@@ -2,6 +2,8 @@
 // The matrix products of several experts over rows that are sorted by expert.
 #pragma once
 
+#include "runner/trainer/model/linear.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <vector>
@@ -11,8 +13,11 @@ namespace fourfold::trainer {
 // y = x W^T with the weight of each row's expert. x: [sum of rows, in], `rows[e]` of them for expert e, in order;
 // weights: [out, in] each; biases: [out] each, or none. With `adds_biases` off y is without them, and they get their
 // gradients all the same: another rank of those that hold slices of the experts adds them. Experts without rows get
-// gradients of zero. On a GPU in bf16 one kernel for all of them (at::_grouped_mm); elsewhere one product for each.
+// gradients of zero. On a GPU in bf16 one kernel for all of them (at::_grouped_mm); elsewhere, and in fp8, one product
+// for each, whose tensors and rows have scales of their own. `fp8`: null, or the products are in it; what of an expert
+// the etp ranks hold is `cut`. It must outlive the graph.
 at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& weights,
-    const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows);
+    const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows,
+    const Fp8Products* fp8 = nullptr, CutOver cut = CutOver::columns);
 
 } // namespace fourfold::trainer

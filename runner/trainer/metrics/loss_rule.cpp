@@ -38,25 +38,25 @@ Usual usual(const std::deque<double>& values, double sigma, bool logarithms)
 }
 
 // What is done with the step, after a semicolon.
-std::string deed(SpikeAction action, const std::string& key)
+std::string deed(SpikeAction action, const std::string& key, bool updated)
 {
     switch (action) {
     case SpikeAction::skip:
         return "the update was left out (" + key + ")";
     case SpikeAction::stop:
-        return "the run ends before the update (" + key + " is stop)";
+        return std::string("the run ends ") + (updated ? "after" : "before") + " the update (" + key + " is stop)";
     default:
         return "the run goes on (" + key + ")";
     }
 }
 
-std::string will(SpikeAction action)
+std::string will(SpikeAction action, bool updated)
 {
     switch (action) {
     case SpikeAction::skip:
         return "its update is left out";
     case SpikeAction::stop:
-        return "the run ends before its update";
+        return std::string("the run ends ") + (updated ? "after" : "before") + " its update";
     default:
         return "there is a warning";
     }
@@ -65,9 +65,10 @@ std::string will(SpikeAction action)
 
 std::vector<std::string> LossRule::promises() const
 {
-    std::vector<std::string> says{"Where the loss or the gradient norm is not finite, "
-        + std::string(settings_.not_finite == NotFiniteAction::stop ? "the run ends before the step's update."
-                                                                    : "the step's update is left out.")};
+    std::vector<std::string> says{std::string("Where the loss or the gradient norm is not finite, ")
+        + (settings_.not_finite == NotFiniteAction::skip ? "the step's update is left out."
+                : updated_                               ? "the run ends after the step's update."
+                                                         : "the run ends before the step's update.")};
     if (fp16_)
         says.emplace_back("Gradients beyond fp16 alone halve the loss scale and leave the step's update out.");
     if (settings_.spike == SpikeAction::ignore)
@@ -75,7 +76,7 @@ std::vector<std::string> LossRule::promises() const
     else
         says.push_back("Where the loss or the gradient norm is more than " + shown(settings_.sigma)
             + " standard deviations above the last " + std::to_string(settings_.window) + " steps (from the "
-            + std::to_string(kFewest + 1) + "st step on), " + will(settings_.spike) + ".");
+            + std::to_string(kFewest + 1) + "st step on), " + will(settings_.spike, updated_) + ".");
     return says;
 }
 
@@ -87,7 +88,7 @@ LossRule::Finding LossRule::not_finite(double loss, double grad_norm) const
                                                            : ": go on from a checkpoint with a lower run.lr";
     return {of_loss ? "loss" : "grad_norm", action, of_loss ? loss : grad_norm, {}, {},
         std::string("the ") + (of_loss ? "loss" : "gradient norm") + " is not finite; "
-            + deed(action, "run.watch.not_finite") + advice};
+            + deed(action, "run.watch.not_finite", updated_) + advice};
 }
 
 std::optional<LossRule::Finding> LossRule::look(double loss, double grad_norm)
@@ -106,7 +107,7 @@ std::optional<LossRule::Finding> LossRule::look(double loss, double grad_norm)
     if (found)
         found->message = std::string("the ") + (found->of == "loss" ? "loss " : "gradient norm ") + shown(found->value)
             + " stands out of the last " + std::to_string(losses_.size()) + " steps (mean " + shown(*found->mean)
-            + ", limit " + shown(*found->limit) + "); " + deed(found->action, "run.watch.spike");
+            + ", limit " + shown(*found->limit) + "); " + deed(found->action, "run.watch.spike", updated_);
     if (found && found->action != SpikeAction::warn)
         return found;
     losses_.push_back(loss);

@@ -14,10 +14,12 @@ namespace fourfold::trainer {
 
 class LossRule {
 public:
-    // `fp16`: gradients beyond its range are the loss scale's matter, which is told as well.
-    LossRule(const WatchSettings& settings, bool fp16)
+    // `fp16`: gradients beyond its range are the loss scale's matter, which is told as well. `updated`: the step that
+    // is looked at has made its update (optimizer in backward), and none can be left out.
+    LossRule(const WatchSettings& settings, bool fp16, bool updated = false)
         : settings_(settings)
         , fp16_(fp16)
+        , updated_(updated)
     {
     }
 
@@ -31,15 +33,15 @@ public:
         std::optional<double> mean, limit; // of a spike
         std::string message; // what was found and what is done
     };
-    // Of a step before its update; the steps of a run in their order. Those whose update is left out are no measure for
-    // later ones.
+    // Of a step before its update, unless that is made; the steps of a run in their order. Those whose update is left
+    // out are no measure for later ones.
     std::optional<Finding> look(double loss, double grad_norm);
 
 private:
     [[nodiscard]] Finding not_finite(double loss, double grad_norm) const;
 
     WatchSettings settings_;
-    bool fp16_;
+    bool fp16_, updated_;
     std::deque<double> losses_, norms_; // norms: their logarithms
 };
 

@@ -68,7 +68,7 @@ at::Tensor Block::attention(const at::Tensor& x, const Attentions& attentions) c
     if (latent_) {
         const at::Tensor inside
             = enter_region(normed(x, attention_norm_), settings_.mesh[GroupKind::tp], settings_.sequence_parallel);
-        auto made = latent_->forward(inside, own.rotary);
+        auto made = latent_->forward(inside, own.rotary, settings_.products);
         query = std::move(made.query);
         key = std::move(made.key);
         value = std::move(made.value);

@@ -5,7 +5,6 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/linear.h>
 
 namespace fourfold::trainer {
 
@@ -33,20 +32,21 @@ LatentProjections::LatentProjections(const ModelShape& shape, const Weights& wei
 {
 }
 
-LatentProjections::Heads LatentProjections::forward(const at::Tensor& x, const RotaryTable& rotary) const
+LatentProjections::Heads LatentProjections::forward(
+    const at::Tensor& x, const RotaryTable& rotary, const RegionProducts& products) const
 {
     const LatentAttention& latent = *shape_.latent;
     const int64_t s = x.size(0), b = x.size(1), plain = latent.nope_head_dim, turned = latent.rope_head_dim;
     const auto from_latent = [&](const at::Tensor& low, const at::Tensor& norm, const at::Tensor& up, int64_t width) {
-        return at::linear(fused_rms_norm(low.contiguous(), norm, shape_.norm_eps), up).view({s, b, -1, width});
+        return products.within(fused_rms_norm(low.contiguous(), norm, shape_.norm_eps), up).view({s, b, -1, width});
     };
     Heads out;
     const at::Tensor query = query_.defined()
-        ? at::linear(x, query_).view({s, b, -1, plain + turned})
-        : from_latent(at::linear(x, query_down_), query_norm_, query_up_, plain + turned);
+        ? products.within(x, query_).view({s, b, -1, plain + turned})
+        : from_latent(products.within(x, query_down_), query_norm_, query_up_, plain + turned);
     out.query = at::cat({query.narrow(-1, 0, plain), rotated(query.narrow(-1, plain, turned), rotary)}, -1);
 
-    const at::Tensor low = at::linear(x, kv_down_);
+    const at::Tensor low = products.within(x, kv_down_);
     const at::Tensor keys_and_values
         = from_latent(low.narrow(-1, 0, latent.kv_rank), kv_norm_, kv_up_, plain + latent.value_head_dim);
     const at::Tensor shared = rotated(low.narrow(-1, latent.kv_rank, turned).unsqueeze(2), rotary);

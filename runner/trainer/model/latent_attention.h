@@ -6,6 +6,7 @@
 #include "core/model/model_shape.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
+#include "runner/trainer/tensor_parallel/region_products.h"
 
 namespace fourfold::trainer {
 
@@ -20,7 +21,7 @@ public:
         at::Tensor query, key, value;
     };
     // x: [s, b, hidden]. `rotary`: of the rotated part, for the positions of x.
-    [[nodiscard]] Heads forward(const at::Tensor& x, const RotaryTable& rotary) const;
+    [[nodiscard]] Heads forward(const at::Tensor& x, const RotaryTable& rotary, const RegionProducts& products) const;
     // Attention's output, [s, b, heads * width of the values as given], without what filled them up.
     [[nodiscard]] at::Tensor without_filling(const at::Tensor& mixed) const;
 

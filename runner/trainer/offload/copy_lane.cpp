@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/offload/copy_lane.h"
 
-#include "runner/trainer/rehearsal/lasting.h"
-
 #include <ATen/ops/empty.h>
 
 namespace fourfold::trainer {
 
 CopyLane::CopyLane(const at::Device& device)
     : stream_(device.is_cuda() ? gpu_side_stream() : nullptr)
+    , rehearsed_(device.is_meta() ? std::make_unique<RehearsedCopies>() : nullptr)
 {
 }
 
@@ -27,8 +26,8 @@ void CopyLane::follow() const
 
 void CopyLane::copy(const at::Tensor& from, const at::Tensor& to) const
 {
-    if (from.is_meta())
-        copied_with_host(from, to);
+    if (rehearsed_)
+        rehearsed_->copy(from, to);
     else if (stream_)
         stream_->copy(from, to);
     else
@@ -37,18 +36,24 @@ void CopyLane::copy(const at::Tensor& from, const at::Tensor& to) const
 
 CopyLane::Mark CopyLane::mark() const
 {
+    if (rehearsed_)
+        return std::make_shared<int64_t>(rehearsed_->mark());
     return stream_ ? stream_->mark() : nullptr;
 }
 
 void CopyLane::device_waits(const Mark& mark) const
 {
-    if (mark)
+    if (rehearsed_ && mark)
+        rehearsed_->wait(*std::static_pointer_cast<int64_t>(mark));
+    else if (mark)
         stream_->gpu_waits(mark);
 }
 
 void CopyLane::host_waits(const Mark& mark) const
 {
-    if (mark)
+    if (rehearsed_)
+        device_waits(mark);
+    else if (mark)
         stream_->host_waits(mark);
     trainer::host_waits();
 }

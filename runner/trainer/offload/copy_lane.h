@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies between the device that computes and the host's memory, one way. On a GPU they run on a stream of their own,
-// from and to pinned memory; ranks without one copy at once, within the host's memory; a rehearsal counts them.
+// from and to pinned memory; ranks without one copy at once, within the host's memory; a rehearsal counts them and
+// takes their time.
 #pragma once
 
 #include "runner/trainer/device/side_stream.h"
+#include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -30,6 +32,7 @@ public:
 
 private:
     std::unique_ptr<SideStream> stream_; // null: copies are made at once
+    std::unique_ptr<RehearsedCopies> rehearsed_; // null: they are made
 };
 
 } // namespace fourfold::trainer

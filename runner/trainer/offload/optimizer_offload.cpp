@@ -25,7 +25,10 @@ void OptimizerOffload::step(
     }
     const OnHost host;
     const Adam::Visits visits{[&](std::size_t bucket) { out_.host_waits(here[bucket]); },
-        [&](std::size_t bucket) { weights_.start_return(bucket); }};
+        [&](std::size_t bucket) {
+            updated_on_host(gradients_[bucket].numel());
+            weights_.start_return(bucket);
+        }};
     optimizer.step(gradients_, learning_rate, scale, &visits);
 }
 

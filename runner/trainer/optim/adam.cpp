@@ -55,18 +55,23 @@ at::Tensor sum_of_squares(const at::Tensor& values)
 }
 } // namespace
 
+void add_squared_norm_share(
+    const at::Tensor& sum, const Weights& weights, std::size_t b, const at::Tensor& gradient, const Mesh& mesh)
+{
+    const Bucket& bucket = weights.buckets()[b];
+    const bool part_counts = bucket.cut() || mesh[bucket.groups.shard].rank() == 0;
+    if (!part_counts || mesh[bucket.groups.copies].rank() != 0)
+        return;
+    for (const BucketSegment& segment : bucket.own_segments())
+        if (!segment.ruled && counts_here(segment.replication, mesh))
+            sum.add_(sum_of_squares(stretch(gradient, segment)));
+}
+
 at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tensor>& gradients, const Mesh& mesh)
 {
     const at::Tensor sum = at::zeros({}, gradients.at(0).options().dtype(at::kDouble));
-    for (std::size_t b = 0; b < gradients.size(); ++b) {
-        const Bucket& bucket = weights.buckets()[b];
-        const bool part_counts = bucket.cut() || mesh[bucket.groups.shard].rank() == 0;
-        if (!part_counts || mesh[bucket.groups.copies].rank() != 0)
-            continue;
-        for (const BucketSegment& segment : bucket.own_segments())
-            if (!segment.ruled && counts_here(segment.replication, mesh))
-                sum.add_(sum_of_squares(stretch(gradients[b], segment)));
-    }
+    for (std::size_t b = 0; b < gradients.size(); ++b)
+        add_squared_norm_share(sum, weights, b, gradients[b], mesh);
     return sum;
 }
 
@@ -179,10 +184,16 @@ void Adam::update(std::size_t first, std::size_t last, const std::vector<at::Ten
     }
 }
 
+void Adam::update(std::size_t bucket, const std::vector<at::Tensor>& gradients, double learning_rate) const
+{
+    const at::NoGradGuard no_graph;
+    update(bucket, bucket + 1, gradients, learning_rate, /*scale=*/1);
+}
+
 void Adam::step(const std::vector<at::Tensor>& gradients, double learning_rate, double scale, const Visits* visits)
 {
     const at::NoGradGuard no_graph;
-    ++updates_;
+    begin_step();
     if (visits == nullptr)
         return update(0, gradients.size(), gradients, learning_rate, scale);
     for (std::size_t b = 0; b < gradients.size(); ++b) {

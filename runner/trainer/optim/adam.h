@@ -16,6 +16,9 @@ namespace fourfold::trainer {
 // This rank's part of the squared global gradient norm, fp64 scalar on the gradients' device: each parameter counts on
 // one rank only, so that the sum over all ranks is the square of the norm that one rank would compute.
 at::Tensor squared_norm_share(const Weights& weights, const std::vector<at::Tensor>& gradients, const Mesh& mesh);
+// Adds what one bucket's gradient, beside weights.masters()[bucket], adds to it.
+void add_squared_norm_share(
+    const at::Tensor& sum, const Weights& weights, std::size_t bucket, const at::Tensor& gradient, const Mesh& mesh);
 
 class Adam {
 public:
@@ -30,6 +33,10 @@ public:
     // buckets at once without `visits`.
     void step(
         const std::vector<at::Tensor>& gradients, double learning_rate, double scale, const Visits* visits = nullptr);
+    // The same bucket by bucket, each once in any order: begin_step(), then update() of each. Of `gradients` the
+    // bucket's own alone is read.
+    void begin_step() { ++updates_; }
+    void update(std::size_t bucket, const std::vector<at::Tensor>& gradients, double learning_rate) const;
 
     // Of matrices that take Muon's step it keeps the first moment, which is all that they have, and steps no further.
     [[nodiscard]] const std::vector<at::Tensor>& first_moment() const { return first_moment_; }

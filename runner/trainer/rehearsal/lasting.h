@@ -4,6 +4,8 @@
 
 #include "core/rehearsal/ledger.h"
 
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -32,8 +34,22 @@ public:
     OnHost& operator=(const OnHost&) = delete;
 };
 
-// What one of these tensors has is copied into the other; one of them was made while an OnHost lived.
-void copied_with_host(const at::Tensor& from, const at::Tensor& to);
+// Copies between device and host that a rehearsal makes beside the computation, one way at a time, one after the other;
+// they take as long as the link between the two does. Lasting state of a rank.
+class RehearsedCopies {
+public:
+    // What one of these tensors has is copied into the other; one of them was made while an OnHost lived.
+    void copy(const at::Tensor& from, const at::Tensor& to);
+    int64_t mark(); // behind all copies so far
+    void wait(int64_t mark); // from here on they are through
+
+private:
+    std::deque<std::vector<int>> under_way_{{}}; // operations that nobody waited for yet, up to each mark, oldest first
+    int64_t marks_ = 0;
+};
+
+// The host updated so many parameters, whose states it has.
+void updated_on_host(int64_t parameters);
 
 // The host waits here until the device has done what it was asked.
 void host_waits();

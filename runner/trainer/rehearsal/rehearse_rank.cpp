@@ -20,6 +20,8 @@ WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
     WireTotals totals;
     for (std::size_t i = first_operation; i < program.operations.size(); ++i) {
         const WireOperation& asked = program.operations[i];
+        if (is_own_copy(program, asked))
+            continue;
         const Wire& wire = program.wires[std::size_t(asked.wire)];
         const std::string group = wire.name.substr(0, wire.name.find('/'));
         WireTotal& total = totals[{group, asked.own_bytes ? "all_to_all" : asked.kind}];

@@ -311,14 +311,66 @@ OnHost::~OnHost()
     --on_host;
 }
 
-void copied_with_host(const at::Tensor& from, const at::Tensor& to)
+namespace {
+// The rank's own wire for copies of this direction.
+int copy_wire(bool to_host)
+{
+    const std::string name = (to_host ? "to_host/" : "from_host/") + std::to_string(ledger->program.rank);
+    std::vector<Wire>& wires = ledger->program.wires;
+    const auto found = std::ranges::find(wires, name, &Wire::name);
+    if (found != wires.end())
+        return int(found - wires.begin());
+    wires.push_back({name, {ledger->program.rank}});
+    return int(wires.size()) - 1;
+}
+} // namespace
+
+void RehearsedCopies::copy(const at::Tensor& from, const at::Tensor& to)
 {
     if (!ledger)
         return;
     for (const bool written : {false, true})
         if (const auto [begin, end] = bytes_of(written ? to : from); ledger->has_under_way() && end > begin)
             ledger->touches(begin, end, written);
-    ledger->compute({.host_copies = 1, .host_bytes = double(from.nbytes())});
+    const auto [first, last] = bytes_of(from); // none of the host's
+    WireOperation asked;
+    asked.wire = copy_wire(last > first);
+    asked.kind = "copy";
+    asked.type = toString(from.scalar_type());
+    asked.elements = from.numel();
+    asked.bytes = int64_t(from.nbytes());
+    asked.seconds = prices->host_copy(double(asked.bytes));
+    ledger->compute({.host_copies = 1, .host_bytes = double(asked.bytes)});
+    ledger->lasting({"copy", asked.elements}, [this, asked] { under_way_.back().push_back(ledger->ask(asked)); });
+}
+
+int64_t RehearsedCopies::mark()
+{
+    if (ledger)
+        ledger->lasting({"mark"}, [this] {
+            ++marks_;
+            under_way_.emplace_back();
+        });
+    return marks_;
+}
+
+void RehearsedCopies::wait(int64_t mark)
+{
+    if (!ledger)
+        return;
+    // Of a pass that is played again the marks are others, as far behind the last.
+    const auto later = std::size_t(marks_ - mark) + 1;
+    ledger->lasting({"wait", int64_t(later)}, [this, later] {
+        for (; under_way_.size() > later; under_way_.pop_front())
+            for (const int operation : under_way_.front())
+                ledger->wait(operation);
+    });
+}
+
+void updated_on_host(int64_t parameters)
+{
+    if (ledger)
+        ledger->compute({.seconds = prices->host_update(double(parameters))});
 }
 
 void host_waits()

@@ -2,8 +2,10 @@
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 
 #include <ATen/ops/_scaled_mm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
 
 namespace fourfold::trainer {
 
@@ -49,12 +51,19 @@ Quantized widened(const Quantized& factor)
 } // namespace
 
 Fp8Products::Fp8Products(const Training& training, const Communicator& tp, const Communicator& replicas)
+    : Fp8Products(training, tp, std::vector{&replicas})
+{
+}
+
+Fp8Products::Fp8Products(const Training& training, const Communicator& slices, std::vector<const Communicator*> copies)
     : recipe_(training.fp8_recipe)
     , rounding_(training.mx_rounding)
-    , tp_(training.fp8_scale_group == Fp8ScaleGroup::rank ? nullptr : &tp)
-    , replicas_(training.fp8_scale_group == Fp8ScaleGroup::micro_batch ? &replicas : nullptr)
-    , gathering_(tp)
+    , tp_(training.fp8_scale_group == Fp8ScaleGroup::rank ? nullptr : &slices)
+    , replicas_(std::move(copies))
+    , gathering_(slices)
 {
+    if (training.fp8_scale_group != Fp8ScaleGroup::micro_batch)
+        replicas_.clear();
 }
 
 ScaleBlock Fp8Products::block_of(Of of) const
@@ -76,8 +85,9 @@ void Fp8Products::over(const at::Tensor& largest, bool tp, bool replicas) const
 {
     if (tp && tp_ != nullptr && tp_->size() > 1)
         tp_->all_reduce(largest, Reduce::max);
-    if (replicas && replicas_ != nullptr && replicas_->size() > 1)
-        replicas_->all_reduce(largest, Reduce::max);
+    for (const Communicator* group : replicas_)
+        if (replicas && group->size() > 1)
+            group->all_reduce(largest, Reduce::max);
 }
 
 at::Tensor Fp8Products::largest(const at::Tensor& part, Of of, bool gathered) const
@@ -90,6 +100,28 @@ at::Tensor Fp8Products::largest(const at::Tensor& part, Of of, bool gathered) co
     if (gathered && tp_ == nullptr && gathering_.size() > 1)
         gathering_.all_reduce(out, Reduce::max);
     over(out, true, of != Of::weight);
+    return out;
+}
+
+std::vector<at::Tensor> Fp8Products::largest_of(const std::vector<at::Tensor>& matrices, Of of, Sums sums) const
+{
+    const bool whole = recipe_ == Fp8Recipe::tensorwise;
+    std::vector<at::Tensor> own;
+    for (const at::Tensor& matrix : matrices) {
+        const at::ScalarType exact = matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+        own.push_back(matrix.numel() > 0 ? largest_of_blocks(matrix, block_of(of))
+                                         : at::zeros({whole ? 1 : matrix.size(0), 1}, matrix.options().dtype(exact)));
+    }
+    if (!whole && recipe_ != Fp8Recipe::rowwise)
+        return own;
+    const at::Tensor all = at::cat(own);
+    over(all, whole || sums == Sums::parts, whole ? of != Of::weight : sums == Sums::tokens);
+    std::vector<at::Tensor> out;
+    int64_t begin = 0;
+    for (const at::Tensor& each : own) {
+        out.push_back(all.narrow(0, begin, each.size(0)));
+        begin += each.size(0);
+    }
     return out;
 }
 

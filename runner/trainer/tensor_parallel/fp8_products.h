@@ -14,6 +14,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace fourfold::trainer {
 
@@ -24,8 +25,10 @@ public:
     // (dp x cp) have each their own.
     enum class Sums { whole, parts, tokens };
 
-    // `tp` and `replicas` must outlive the object and all graphs.
+    // Of an expert: those that hold slices of it, and those that hold copies of these, one group or two, whose members
+    // see other tokens. All must outlive the object and all graphs.
     Fp8Products(const Training& training, const Communicator& tp, const Communicator& replicas);
+    Fp8Products(const Training& training, const Communicator& slices, std::vector<const Communicator*> copies);
 
     // From here on the largest magnitude of this leaf is known; it changes in its place.
     void know(const at::Tensor& leaf, at::Tensor largest) { known_[leaf.unsafeGetTensorImpl()] = std::move(largest); }
@@ -33,12 +36,16 @@ public:
     // of its own. `gathered`: the ranks of tp will put their parts together before the product.
     [[nodiscard]] at::Tensor largest(const at::Tensor& part, Of of, bool gathered = false) const;
 
+    // Largest magnitudes of several matrices with scales of their own, perhaps of no rows, which the ranks tell each
+    // other at once: beside them, as factor() takes them for the whole tensor or for each row.
+    [[nodiscard]] std::vector<at::Tensor> largest_of(const std::vector<at::Tensor>& matrices, Of of, Sums sums) const;
+
     // One operand of a product a b^T, rounded.
     struct Factor {
         at::Tensor exact; // its values again, where the product is emulated
         Quantized quantized; // where it is not
     };
-    // matrix: [rows, what the product sums over]; `largest`: of its tensor, as largest() gives it.
+    // matrix: [rows, what the product sums over]; `largest`: of its tensor, as largest() gives it, or as largest_of().
     [[nodiscard]] Factor factor(const at::Tensor& matrix, Of of, Sums sums, const at::Tensor& largest) const;
     // [rows of a, rows of b], of `type`.
     [[nodiscard]] at::Tensor product(const Factor& a, const Factor& b, at::ScalarType type) const;
@@ -53,7 +60,8 @@ private:
 
     Fp8Recipe recipe_;
     MxRounding rounding_;
-    const Communicator *tp_, *replicas_; // null: they have scales of their own
+    const Communicator* tp_; // null: they have scales of their own
+    std::vector<const Communicator*> replicas_;
     const Communicator& gathering_;
     std::map<const at::TensorImpl*, at::Tensor> known_;
 };

@@ -4,6 +4,8 @@
 #include "runner/trainer/autograd/kept_results.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 
+#include <ATen/ops/linear.h>
+
 namespace fourfold::trainer {
 
 RegionProducts::RegionProducts(
@@ -35,6 +37,11 @@ std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::ve
     if (rules.rounded_x != nullptr)
         *rules.rounded_x = {}; // the graph holds the rules
     return outputs;
+}
+
+at::Tensor RegionProducts::within(const at::Tensor& x, const at::Tensor& weight) const
+{
+    return fp8_ == nullptr ? at::linear(x, weight) : linear(x, {weight, {}}, later_, {fp8_, CutOver::columns});
 }
 
 at::Tensor RegionProducts::leave(const at::Tensor& x, const at::Tensor& weight) const

@@ -27,6 +27,8 @@ void PrintTo(const Row& row, std::ostream* out)
 
 const std::vector<Row>& rows()
 {
+    const std::string kInBackward = "training.optimizer_in_backward=true", kUnclipped = "run.clip_norm=0",
+                      kStop = "run.watch.not_finite=stop";
     static const std::vector<Row> kRows{
         {"product_dp", "small", "modern", 16, {"layout.tp=2", "layout.dp=4"}, "degrees_do_not_multiply", "layout.dp",
             "8", {"layout.tp=2", "layout.dp=8"}},
@@ -150,6 +152,22 @@ const std::vector<Row>& rows()
             {"training.sharding=parameters", "training.fsdp.layers_per_unit=8"}},
         {"offload", "small", "computer", 4, {"training.offload=optimizer"}, "offload_on_cpu", "training.offload",
             "\"none\"", {"training.offload=none"}},
+        {"in_backward_clip", "small", "modern", 8, {kInBackward, kStop}, "optimizer_in_backward_clip", "run.clip_norm",
+            "0", {kInBackward, kStop, kUnclipped}},
+        {"in_backward_not_finite", "small", "modern", 8, {kInBackward, kUnclipped}, "optimizer_in_backward_watch",
+            "run.watch.not_finite", "\"stop\"", {kInBackward, kStop, kUnclipped}},
+        {"in_backward_spike", "small", "modern", 8, {kInBackward, kStop, kUnclipped, "run.watch.spike=skip"},
+            "optimizer_in_backward_spike", "run.watch.spike", "\"warn\"",
+            {kInBackward, kStop, kUnclipped, "run.watch.spike=stop"}},
+        {"in_backward_documents", "small", "modern", 8, {kInBackward, kStop, kUnclipped, "run.documents.mask=true"},
+            "optimizer_in_backward_documents", "run.documents.mask", "false", {"run.documents.mask=true"}},
+        {"in_backward_fp16", "small", "modern", 8, {kInBackward, kStop, kUnclipped, "training.precision=fp16"},
+            "optimizer_in_backward_fp16", "training.precision", "\"bf16\"", {"training.precision=fp16"}},
+        {"in_backward_muon", "small", "modern", 8, {kInBackward, kStop, kUnclipped, "training.optimizer=muon"},
+            "optimizer_in_backward_of_muon", "training.optimizer", "\"fused-adamw\"", {"training.optimizer=muon"}},
+        {"in_backward_offload", "small", "modern", 8, {kInBackward, kStop, kUnclipped, "training.offload=optimizer"},
+            "optimizer_in_backward_offload", "training.offload", "\"none\"",
+            {kInBackward, kStop, kUnclipped, "training.offload=activations"}},
         {"async_tp", "small", "modern", 8,
             {"layout.tp=2", "training.async_tp=true", "training.sequence_parallel=false"},
             "async_tp_without_sequence_parallel", "training.async_tp", "false",

@@ -219,6 +219,12 @@ TEST(Explain, EveryAllocationReadsAsItsBytes)
     plan.training.recompute = Recompute::full;
     plan.training.recompute_layers = 5;
     check(plan);
+    plan.training.offload = Offload::none;
+    plan.training.optimizer_in_backward = true;
+    plan.training.micro_batches = 1;
+    check(plan);
+    plan.stack.constants["gradient_buffers"] = 3;
+    check(plan);
     EXPECT_GE(seen.size(), 15u) << "of the names in core/program";
 }
 
@@ -237,6 +243,29 @@ TEST(Explain, WeightsOpenIntoTheParametersOfTheGpu)
             largest = std::max(largest, stage.parameters);
         EXPECT_NEAR(*parameters->value / largest, 1, 1e-12) << id;
     }
+}
+
+// Muon keeps no variance of its matrices; what an optimizer in the backward pass holds of gradients is named.
+TEST(Explain, NamesTheStatesOfTheOptimizerThatIs)
+{
+    ResolvedPlan plan = example("llama-3.1-8b-tsubame4-16");
+    const auto note = [&](const char* kind, const char* what) {
+        const Explanation tree = *explain(predict(plan), "memory_gib");
+        const Explanation* node = child(tree, kind);
+        node = node != nullptr ? child(*node, what) : nullptr;
+        return node != nullptr ? node->source : "";
+    };
+    EXPECT_EQ(note("optimizer", "optimizer states").find("Muon"), std::string::npos);
+    plan.training.optimizer = Optimizer::muon;
+    EXPECT_NE(note("optimizer", "optimizer states").find("variance of what Muon does not update"), std::string::npos);
+    plan.training.optimizer = Optimizer::fused_adamw;
+    plan.training.optimizer_in_backward = true;
+    plan.training.micro_batches = 1;
+    plan.training.global_batch = plan.training.micro_batch * plan.layout.dp;
+    plan.run.clip_norm = 0;
+    plan.run.watch.not_finite = NotFiniteAction::stop;
+    EXPECT_EQ(note("gradients", "gradients"), "");
+    EXPECT_NE(note("gradients", "gradients of a unit").find("freed as soon as"), std::string::npos);
 }
 
 TEST(Explain, WhatCannotBeComputedIsEmpty)

@@ -108,8 +108,10 @@ TEST(Muon, KeepsOneStateOfAMatrix)
     const ResolvedPlan plan = muon_plan("llama-3.1-8b", {{"tp", 1}}, "none");
     const double parameters = plan.model.parameters();
     EXPECT_NEAR(checkpoint_bytes(plan), parameters * (2 + 4 + 8) - 4 * kMatrices, 1);
-    // Two of 4096 x 14336 in bf16 and two of 4096 x 4096, and the slice that goes out.
-    EXPECT_NEAR(bytes_held(plan, "matrices in iteration"), 2 * (2 * (kMlp + kSquare) + kMlp), 1);
+    // Two of 4096 x 14336 in bf16 and two of 4096 x 4096; or, of four replicas, five such steps and the owner's own.
+    EXPECT_NEAR(bytes_held(plan, "matrices in iteration"), 2 * 2 * (kMlp + kSquare), 1);
+    const ResolvedPlan copies = muon_plan("llama-3.1-8b", {{"tp", 1}, {"dp", 4}}, "none");
+    EXPECT_NEAR(bytes_held(copies, "matrices in iteration"), 2 * 6 * kMlp, 1);
 }
 
 TEST(Muon, DealsExpertsAmongTheirOwnRanks)

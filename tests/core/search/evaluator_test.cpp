@@ -64,6 +64,13 @@ ResolvedPlan random_plan(Random& random)
     // Room for layouts that would not fit, so that more of them have a time to compare.
     if (random.once_in(2))
         plan.cluster.gpu.memory_gib = 2000;
+    // Where no rule stands in its way; many of these have layouts with one micro-batch.
+    training.optimizer_in_backward = gpus <= 24 && training.precision != Precision::fp16
+        && training.optimizer != Optimizer::muon && training.offload != Offload::optimizer;
+    if (training.optimizer_in_backward) {
+        plan.run.clip_norm = 0;
+        plan.run.watch.not_finite = NotFiniteAction::stop;
+    }
     return plan;
 }
 
