@@ -27,9 +27,9 @@ Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
     auto search = std::make_unique<SearchPage>(desk, *compare);
     pages_.push_back({"Plan", std::make_unique<PlanPage>(desk)});
     pages_.push_back({"Search", std::move(search)});
-    auto history = std::make_unique<HistoryPage>(desk, *compare);
     auto runs = std::make_unique<RunsPage>(desk);
     runs_ = runs.get();
+    auto history = std::make_unique<HistoryPage>(desk, *compare, *runs);
     pages_.push_back({"Compare", std::move(compare)});
     pages_.push_back({"Runs", std::move(runs)});
     pages_.push_back({"History", std::move(history)});
@@ -66,7 +66,7 @@ void Shell::run(Screen& screen)
         settle_overlays();
         if (std::exchange(redraws_, false))
             screen.redraw();
-        if (!desk_.quits() && !screen.is_ending())
+        if (!desk_.quits() && !screen.is_ending() && screen.is_ready())
             draw(screen);
     }
     keep_session();
@@ -79,7 +79,7 @@ bool Shell::leave_run_behind()
 
 int Shell::patience() const
 {
-    int patience = pages_[static_cast<std::size_t>(desk_.page())].page->next_tick();
+    int patience = desk_.next_tick();
     for (const Entry& entry : pages_) {
         const int wanted = entry.page->next_tick();
         if (wanted >= 0 && (patience < 0 || wanted < patience))

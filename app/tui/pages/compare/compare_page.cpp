@@ -4,11 +4,11 @@
 #include "app/tui/linear/spoken.h"
 #include "app/tui/widgets/bars.h"
 #include "app/view/compare/comparison.h"
+#include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
-#include "core/calibration/measured_table.h"
 #include "core/calibration/score_card.h"
 #include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
@@ -44,8 +44,47 @@ void ComparePage::add(Entry entry)
 
 void ComparePage::add(const ResolvedPlan& layout)
 {
-    add(Entry{view::layout_line(layout.layout) + " mb " + std::to_string(layout.training.micro_batch), "layout",
-        predicted(layout), {}});
+    add(layout, view::layout_line(layout.layout) + " mb " + std::to_string(layout.training.micro_batch), "layout");
+}
+
+void ComparePage::add(const ResolvedPlan& plan, const std::string& name, const std::string& kind)
+{
+    add(Entry{name, kind, predicted(plan), {}, "plan:" + to_json(plan, PresetStyle::ids).dump()});
+}
+
+void ComparePage::add(const MeasuredRow& row, const std::filesystem::path& table)
+{
+    const auto measured = std::make_shared<RunSummary>();
+    measured->measured_tps_per_gpu = row.tps_per_gpu;
+    measured->measured_step_time_s = row.step_time_s;
+    measured->measured_memory_gib = row.memory_gib;
+    const std::string line = std::to_string(row.line), stem = table.stem().string();
+    add(Entry{stem + " line " + line, "published", predicted(row.plan), measured,
+        "row:" + line + ":" + std::filesystem::absolute(table).string(), {}, stem});
+}
+
+// What is gone since, or is no plan any more, is left out.
+void ComparePage::add_again(const std::string& origin, const std::string& name, const std::string& kind)
+{
+    const std::size_t colon = origin.find(':');
+    const std::string what = origin.substr(0, colon), rest = colon == std::string::npos ? "" : origin.substr(colon + 1);
+    if (what == "run") {
+        if (const Expected<RunDetail> run = view::stored_run({}, rest))
+            add(*run);
+    } else if (what == "plan") {
+        const Expected<Plan> plan = parse_plan(rest, "session");
+        const Expected<ResolvedPlan> resolved
+            = plan ? resolve(*plan, desk_.presets()) : Expected<ResolvedPlan>(plan.error());
+        if (resolved && check(*resolved).empty())
+            add(*resolved, name, kind);
+    } else if (what == "row") {
+        const std::filesystem::path file = rest.substr(std::min(rest.find(':'), rest.size() - 1) + 1);
+        const Expected<MeasuredTable> table = view::read_table(file, desk_.presets());
+        for (const MeasuredRow& row : table ? table->rows : std::vector<MeasuredRow>()) {
+            if (std::to_string(row.line) == rest.substr(0, rest.find(':')) && row.plan.gpus > 0)
+                add(row, file);
+        }
+    }
 }
 
 void ComparePage::add(const RunDetail& run)
@@ -314,7 +353,7 @@ void ComparePage::pick_plan()
                              const auto resolved
                                  = plan ? resolve(*plan, desk_.presets()) : Expected<ResolvedPlan>(plan.error());
                              if (resolved)
-                                 add(Entry{id, "plan", predicted(*resolved), {}});
+                                 add(*resolved, id, "plan");
                              else
                                  desk_.tell(resolved.error().line(), view::Tone::bad);
                          }});
@@ -332,9 +371,7 @@ void ComparePage::pick_table()
 
 void ComparePage::pick_row(const std::filesystem::path& table)
 {
-    const Expected<TableSources> sources = TableSources::find();
-    const Expected<MeasuredTable> read
-        = sources ? read_measured_table(table, *sources, desk_.presets()) : Expected<MeasuredTable>(sources.error());
+    const Expected<MeasuredTable> read = view::read_table(table, desk_.presets());
     if (!read) {
         desk_.tell(read.error().line(), view::Tone::bad);
         return;
@@ -343,15 +380,8 @@ void ComparePage::pick_row(const std::filesystem::path& table)
     for (const MeasuredRow& row : read->rows) {
         if (row.plan.gpus == 0 || !row.ran())
             continue;
-        const std::string name = table.stem().string() + " line " + std::to_string(row.line);
         items.push_back({row.plan.model.name + " on " + view::gpus_fact(row.plan), view::layout_line(row.plan.layout),
-            [this, row, name, file = table.stem().string()] {
-                const auto measured = std::make_shared<RunSummary>();
-                measured->measured_tps_per_gpu = row.tps_per_gpu;
-                measured->measured_step_time_s = row.step_time_s;
-                measured->measured_memory_gib = row.memory_gib;
-                add(Entry{name, "published", predicted(row.plan), measured, {}, {}, file});
-            }});
+            [this, row, table] { add(row, table); }});
     }
     desk_.open(std::make_unique<Picker>("Row of " + table.stem().string(), std::move(items)));
 }
@@ -371,7 +401,7 @@ Json ComparePage::state() const
     Json origins = Json::array();
     for (const Entry& entry : entries_) {
         if (!entry.origin.empty())
-            origins.push_back(entry.origin);
+            origins.push_back({{"origin", entry.origin}, {"name", entry.name}, {"kind", entry.kind}});
     }
     return {{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)},
         {"series", scaling_.state()}};
@@ -384,12 +414,12 @@ void ComparePage::restore(const Json& state)
     scaling_.restore(state.value("series", Json()));
     if (!state.contains("entries") || !state["entries"].is_array())
         return;
-    for (const Json& origin : state["entries"]) {
-        const std::string text = origin.is_string() ? origin.get<std::string>() : "";
-        if (!text.starts_with("run:"))
-            continue;
-        if (const Expected<RunDetail> run = view::stored_run({}, text.substr(4)))
-            add(*run);
+    for (const Json& entry : state["entries"]) {
+        if (entry.is_string()) // of a version that kept runs alone
+            add_again(entry.get<std::string>(), {}, {});
+        else if (entry.is_object())
+            add_again(member_or(entry, "origin", std::string()), member_or(entry, "name", std::string()),
+                member_or(entry, "kind", std::string()));
     }
     desk_.forget_message();
 }

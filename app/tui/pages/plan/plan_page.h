@@ -26,6 +26,7 @@ public:
 
 private:
     enum class Pane { inputs, figures, panel };
+    static constexpr const char* kFigureNames[]{"Memory", "Throughput", "MFU", "Step time", "Bubble"};
     void draw_inputs(Canvas& canvas, const Rect& place);
     struct Said {
         std::string text;

@@ -395,8 +395,7 @@ void RunsPage::show_report(const Expected<ProbeReport>& report)
     if (!report)
         desk_.tell(report.error().line(), view::Tone::bad);
     else
-        desk_.open(
-            std::make_unique<Pager>("Nodes", to_json(*report).dump(1, ' ', false, Json::error_handler_t::replace)));
+        desk_.open(std::make_unique<Pager>("Nodes", printable_lines(probe_text(*report))));
 }
 
 void RunsPage::show_output()

@@ -22,6 +22,7 @@ public:
     [[nodiscard]] Json state() const override;
     void restore(const Json& state) override;
 
+    void set_target(const std::string& target) { target_ = target.empty() ? "local" : target; }
     // The program ends: the run goes on on its nodes. True where one does, and the program must end at once.
     bool leave_behind();
 
