@@ -7,6 +7,7 @@
 #include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/pages/search/search_page.h"
 #include "app/tui/start_form.h"
+#include "app/view/guide.h"
 #include "core/base/json_member.h"
 #include "core/base/text.h"
 
@@ -250,6 +251,7 @@ std::vector<Command> Shell::everywhere()
             {"Redo", "Ctrl+R", [this] { desk_.redo(); }}, {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
             {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
             {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
+            {"User's guide", "", [this] { open_guide(); }},
             {"Quit", "q", [this] { leave(); }}});
     return commands;
 }
@@ -285,6 +287,27 @@ void Shell::open_help()
           "click "
           "chooses, a second one opens. `fourfold guide terminal` says more.\n";
     desk_.open(std::make_unique<Pager>("Keys", text));
+}
+
+void Shell::open_guide()
+{
+    const Expected<std::vector<view::GuideChapter>> chapters = view::guide_chapters();
+    if (!chapters) {
+        desk_.tell(chapters.error().line(), view::Tone::bad);
+        return;
+    }
+    std::vector<Picker::Item> items;
+    int here = 0;
+    for (const view::GuideChapter& chapter : *chapters) {
+        if (chapter.title == page_name())
+            here = static_cast<int>(items.size());
+        items.push_back({chapter.title, std::to_string(chapter.number), [this, chapter] {
+                             constexpr std::size_t kColumns = 74;
+                             desk_.open(std::make_unique<Pager>(chapter.title,
+                                 printable_lines(view::guide_text(chapter.text, kColumns))));
+                         }});
+    }
+    desk_.open(std::make_unique<Picker>("User's guide", std::move(items), here));
 }
 
 void Shell::leave()

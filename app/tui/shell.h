@@ -34,6 +34,7 @@ private:
     void draw(Screen& screen);
     bool take_everywhere(const Key& key);
     void open_help();
+    void open_guide(); // which chapter, then that
     void leave();
     [[nodiscard]] std::vector<Command> everywhere();
 

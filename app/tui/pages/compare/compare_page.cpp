@@ -2,6 +2,7 @@
 #include "app/tui/pages/compare/compare_page.h"
 
 #include "app/tui/linear/spoken.h"
+#include "app/tui/pages/compare/table_items.h"
 #include "app/tui/widgets/bars.h"
 #include "app/view/compare/comparison.h"
 #include "app/view/compare/published.h"
@@ -9,7 +10,6 @@
 #include "app/view/plan/facts.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
-#include "core/calibration/score_card.h"
 #include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
 
@@ -22,6 +22,23 @@ std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
 {
     return std::make_shared<const Prediction>(predict_with_evidence(plan));
 }
+
+struct BarFigure {
+    const char* title;
+    std::optional<double> (*of)(const Prediction& prediction);
+    std::string (*text)(double value);
+};
+constexpr BarFigure kBarFigures[]{
+    {"Tokens/s per GPU, predicted", [](const Prediction& p) { return p.tps_per_gpu; }, view::throughput_text},
+    {"MFU, %, predicted", [](const Prediction& p) { return p.mfu; }, [](double share) { return view::percent(share); }},
+    {"GiB per GPU, predicted", [](const Prediction& p) { return p.memory_gib; }, view::gib},
+    {"Step time, predicted", [](const Prediction& p) { return p.step_time_s; }, view::duration},
+    {"Exposed communication of a step, predicted",
+        [](const Prediction& p) -> std::optional<double> {
+            return p.time_by_part[Part::tp] + p.time_by_part[Part::cp] + p.time_by_part[Part::pp]
+                + p.time_by_part[Part::dp] + p.time_by_part[Part::ep];
+        },
+        view::duration}};
 } // namespace
 
 ComparePage::ComparePage(Desk& desk)
@@ -173,7 +190,7 @@ std::string ComparePage::hints() const
     case Shown::table:
         break;
     }
-    return "a add  f reference  v timelines  m sweep  s scaling  x remove  d differences  e export";
+    return "a add  f reference  v timelines  m sweep  s scaling  b bars  x remove  d differences  e export";
 }
 
 void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
@@ -221,17 +238,18 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
     if (bars == 0)
         return;
     int row = place.row + place.rows - bars;
-    canvas.text(row++, place.column + 1, "Tokens/s per GPU, predicted", kBold);
+    const BarFigure& figure = kBarFigures[bar_figure_];
+    canvas.text(row++, place.column + 1, figure.title, kBold);
     const std::vector<Entry> compared = all();
-    const auto speed = [&](std::size_t i) { return compared[i].prediction->tps_per_gpu.value_or(0); };
+    const auto value = [&](std::size_t i) { return figure.of(*compared[i].prediction).value_or(0); };
     double most = 0;
     for (std::size_t i = 0; i < entries.rows.size(); ++i)
-        most = std::max(most, speed(i));
+        most = std::max(most, value(i));
     for (std::size_t i = 0; i < static_cast<std::size_t>(bars - 1); ++i, ++row) {
         canvas.text_in(row, place.column + 1, 30, name_of(i));
-        const BarPart part[]{{speed(i), {Ink::blue, U'#'}}};
+        const BarPart part[]{{value(i), {Ink::blue, U'#'}}};
         draw_bar(canvas, row, place.column + 32, place.columns - 44, part, most, look);
-        canvas.text_in(row, place.column + place.columns - 11, 10, view::throughput_text(speed(i)), {}, true);
+        canvas.text_in(row, place.column + place.columns - 11, 10, figure.text(value(i)), {}, true);
     }
 }
 
@@ -281,6 +299,8 @@ bool ComparePage::key(const Key& key)
         ask_reference();
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
+    } else if (key.is('b')) {
+        bar_figure_ = (bar_figure_ + 1) % std::size(kBarFigures);
     } else if (key.is('e')) {
         desk_.ask_to_export("comparison", [this] { return table(); });
     } else {
@@ -363,10 +383,8 @@ void ComparePage::pick_plan()
 
 void ComparePage::pick_table()
 {
-    std::vector<Picker::Item> items;
-    for (const std::filesystem::path& file : published_tables())
-        items.push_back({file.stem().string(), "", [this, file] { pick_row(file); }});
-    desk_.open(std::make_unique<Picker>("Published table", std::move(items)));
+    desk_.open(std::make_unique<Picker>(
+        "Measured table", table_items(desk_, [this](const std::filesystem::path& file) { pick_row(file); })));
 }
 
 void ComparePage::pick_row(const std::filesystem::path& table)
@@ -391,6 +409,7 @@ std::vector<Command> ComparePage::commands()
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Add to the comparison", "a", press('a')}, {"Remove from the comparison", "x", press('x')},
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
+        {"Another figure as bars", "b", press('b')},
         {"Timelines over each other, or the table", "v", press('v')},
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
         {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')}};

@@ -69,6 +69,7 @@ private:
     [[nodiscard]] std::size_t reference(const std::vector<Entry>& all) const; // its place
     std::optional<Entry> reference_; // empty, or not there any more: the plan on show
     bool differences_only_ = false;
+    std::size_t bar_figure_ = 0; // of those that bars show
     enum class Shown { table, timelines, sweep, scaling } shown_ = Shown::table;
     SweepGrid sweep_;
     ScalingChart scaling_;
