@@ -11,29 +11,17 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Size {
-    int rows, columns;
-    bool colors;
-};
-class TuiScreens : public Tui, public ::testing::WithParamInterface<Size> { };
+class TuiScreens : public Tui, public ::testing::WithParamInterface<ScreenSize> { };
 
 TEST_P(TuiScreens, AreAsTheyWere)
 {
-    const auto [rows, columns, colors] = GetParam();
-    TerminalProgram::Options options = this->options(rows, columns);
-    if (!colors)
-        options.environment["NO_COLOR"] = "1";
-    TerminalProgram program(fixed(), options);
+    const ScreenSize size = GetParam();
+    TerminalProgram program(fixed(), options(size));
     ASSERT_TRUE(program.shows("Fits.")) << program.grid().text();
-    const std::string name = std::to_string(columns) + "x" + std::to_string(rows) + (colors ? "" : "-plain");
     const auto shown = [&](const char* page) {
-        program.settle();
-        std::string text = program.grid().text();
-        if (rows == 24)
-            text += "--- looks\n" + program.grid().looks();
-        expect_golden(std::string(page) + "-" + name, text);
+        expect_golden(std::string(page) + "-" + size.name(), Tui::shown(program, size));
     };
-    EXPECT_EQ(program.grid().has_colors(), colors);
+    EXPECT_EQ(program.grid().has_colors(), size.colors);
     shown("memory");
     program.type("]");
     shown("step-time");
@@ -52,9 +40,7 @@ TEST_P(TuiScreens, AreAsTheyWere)
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, TuiScreens,
-    ::testing::Values(Size{24, 80, true}, Size{24, 80, false}, Size{40, 120, true}, Size{40, 120, false},
-        Size{60, 200, true}, Size{60, 200, false}),
+INSTANTIATE_TEST_SUITE_P(Sizes, TuiScreens, ::testing::ValuesIn(kScreenSizes),
     [](const auto& info) {
         return "C" + std::to_string(info.param.columns) + "x" + std::to_string(info.param.rows)
             + (info.param.colors ? "Colors" : "Plain");
