@@ -276,54 +276,6 @@ TEST_F(Tui, EndsWhileKeysComeWithoutEnd)
     EXPECT_EQ(program.wait(std::chrono::seconds(20)), 0);
 }
 
-TEST_F(Tui, ShowsPlainAsciiWhereThereIsNoUtf8)
-{
-    TerminalProgram::Options options = this->options();
-    options.environment["LC_ALL"] = "C";
-    TerminalProgram program(fixed(), options);
-    ASSERT_TRUE(program.shows("Fits."));
-    EXPECT_TRUE(program.shows("2 x 1 x 2 x 4 = 16"));
-    for (const char byte : program.bytes())
-        ASSERT_LT(static_cast<unsigned char>(byte), 128);
-}
-
-TEST_F(Tui, WorksWithEightColors)
-{
-    TerminalProgram::Options options = this->options();
-    options.environment["TERM"] = "linux";
-    TerminalProgram program(fixed(), options);
-    ASSERT_TRUE(program.shows("Fits."));
-    EXPECT_TRUE(program.grid().has_colors());
-}
-
-// Sixteen and true colours are described here: the system's own list may be the short one.
-TEST_F(Tui, WorksWithEveryNumberOfColors)
-{
-    std::ofstream(folder_ / "types") << R"(test-16|sixteen colours,
-	colors#16, pairs#0x7fff,
-	setaf=\E[%?%p1%{8}%<%t3%p1%d%e%p1%{82}%+%d%;m, setab=\E[%?%p1%{8}%<%t4%p1%d%e%p1%{92}%+%d%;m, use=xterm-color,
-test-direct|true colours,
-	RGB, colors#0x1000000, pairs#0x7ffff,
-	setaf=\E[%?%p1%{8}%<%t3%p1%d%e38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
-	setab=\E[%?%p1%{8}%<%t4%p1%d%e48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m, use=xterm-256color,
-)";
-    TerminalProgram tic(
-        {"/usr/bin/tic", "-x", "-o", (folder_ / "terminfo").string(), (folder_ / "types").string()}, options());
-    ASSERT_EQ(tic.wait(), 0) << tic.bytes();
-    for (const char* type : {"test-16", "test-direct", "screen-256color", "tmux-256color", "vt100"}) {
-        TerminalProgram::Options options = this->options();
-        options.environment["TERM"] = type;
-        options.environment["TERMINFO_DIRS"]
-            = (folder_ / "terminfo").string() + ":/etc/terminfo:/lib/terminfo:/usr/share/terminfo";
-        TerminalProgram program(fixed(), options);
-        ASSERT_TRUE(program.shows("Fits.")) << type << "\n" << program.bytes();
-        EXPECT_EQ(program.grid().has_colors(), std::string(type) != "vt100") << type;
-        EXPECT_EQ(program.bytes().find("38;2;") != std::string::npos, std::string(type) == "test-direct") << type;
-        program.type("q");
-        EXPECT_EQ(program.wait(), 0) << type;
-    }
-}
-
 TEST_F(Tui, ComparesTimelinesAndSweepsLayouts)
 {
     TerminalProgram program(fixed(), options(40, 120));

@@ -38,4 +38,14 @@ char32_t ascii_of(char32_t character)
     return U'?';
 }
 
+char32_t console_of(char32_t character)
+{
+    if (character >= 0x2589 && character <= 0x258f) // parts of a block, from the left
+        return character <= 0x258a ? U'\u2588' : character <= 0x258d ? U'\u258c' : U' ';
+    if (character >= 0x2581 && character <= 0x2587)
+        return character >= 0x2586 ? U'\u2588' : character >= 0x2583 ? U'\u2584' : U' ';
+    const bool is_braille = character >= 0x2800 && character < 0x2900;
+    return is_braille ? ascii_of(character) : character;
+}
+
 } // namespace fourfold::tui

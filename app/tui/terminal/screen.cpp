@@ -22,6 +22,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -150,6 +151,7 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     std::unique_ptr<Screen> screen(new Screen);
     screen->utf8_ = std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0;
     screen->mouse_ = options.mouse;
+    screen->console_ = std::string_view(type).starts_with("linux");
     screen->choose_colors(options.colors);
     for (const char* part : {kModesOff, capability("sgr0"), capability("op"), capability("cnorm"), capability("rmkx"),
              capability("rmcup")}) {
@@ -297,7 +299,10 @@ void Screen::show(const Canvas& canvas)
                 continue;
             sent.add(row, column, cell);
             const bool wide = width_of(cell.character) == 2;
-            const char32_t character = utf8_ ? cell.character : wide ? U'?' : ascii_of(cell.character);
+            const char32_t character = console_ && utf8_ ? console_of(cell.character)
+                : utf8_                                  ? cell.character
+                : wide                                   ? U'?'
+                                                         : ascii_of(cell.character);
             const std::array<wchar_t, 2> text{static_cast<wchar_t>(character), 0};
             short pair = 0;
             const attr_t attributes = attributes_of(cell.style, pair);

@@ -73,6 +73,7 @@ private:
     int colors_ = 0; // 0: none
     bool utf8_ = false, mouse_ = false;
     bool asks_ = false; // the terminal may be asked
+    bool console_ = false; // of Linux
     enum class WaitsFor { nothing, answer, room };
     WaitsFor frame_waits_ = WaitsFor::nothing;
     Flow flow_;
