@@ -56,6 +56,11 @@ int PlanPage::draw_answer(Canvas& canvas, const Rect& place, const Look& look)
             lines = {lines[0], part.text.substr(lines[0].size() + 1)};
         for (const std::string& shown : lines)
             canvas.text_in(row++, place.column, place.columns, shown, part.style);
+        const auto rows = static_cast<int>(lines.size());
+        if (part.is_advice && advice_.is_looking())
+            row += std::max(0, advice_rows_ - rows);
+        else if (part.is_advice)
+            advice_rows_ = rows;
     }
     static_cast<void>(look);
     return row - place.row;
@@ -66,7 +71,9 @@ std::vector<PlanPage::Said> PlanPage::said() const
     const view::PlanState& state = desk_.plan().state();
     const bool answered = desk_.plan().is_answered();
     std::vector<Said> all;
-    const auto line = [&](const std::string& text, Style style) { all.push_back({text, style}); };
+    const auto line = [&](const std::string& text, Style style, bool is_advice = false) {
+        all.push_back({text, style, is_advice});
+    };
     if (state.problem()) {
         line("Not valid. " + state.problem()->line(), style_of(view::Tone::bad));
     } else if (!state.broken_rules().empty()) {
@@ -85,9 +92,9 @@ std::vector<PlanPage::Said> PlanPage::said() const
             style_of(verdict.tone));
     }
     if (answered && !advice_.all().empty())
-        line("! " + view::advice_words(advice_.all().front()), kAccent);
+        line("! " + view::advice_words(advice_.all().front()), kAccent, true);
     else if (answered)
-        line(advice_.is_looking() ? "Looking for what would help..." : "No single change would help", kMuted);
+        line(advice_.is_looking() ? "Looking for what would help..." : "No single change would help", kMuted, true);
     if (answered && !prediction()->warnings.empty()) {
         const std::size_t count = prediction()->warnings.size();
         line((count > 1 ? text_of("W all %zu warnings: ", count) : std::string("W warning: "))
