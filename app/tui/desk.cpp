@@ -239,18 +239,19 @@ void Desk::remember(const std::filesystem::path& file)
 
 void Desk::ask_to_import_model()
 {
-    auto prompt = std::make_unique<Prompt>("Import a Hugging Face model", "config.json", [this](const std::string& text) {
-        const std::filesystem::path file = typed_path(text);
-        Expected<Plan> changed = view::with_hugging_face_config(plan().state().plan(), presets_, file);
-        if (!changed)
-            return changed.error().line();
-        apply("Took the model of " + file.string(), std::move(changed));
-        std::string report;
-        for (const std::string& line : view::config_report(plan().state().plan()))
-            report += line + "\n\n";
-        open(std::make_unique<Pager>("What is used of " + file.filename().string(), report));
-        return std::string();
-    });
+    auto prompt
+        = std::make_unique<Prompt>("Import a Hugging Face model", "config.json", [this](const std::string& text) {
+              const std::filesystem::path file = typed_path(text);
+              Expected<Plan> changed = view::with_hugging_face_config(plan().state().plan(), presets_, file);
+              if (!changed)
+                  return changed.error().line();
+              apply("Took the model of " + file.string(), std::move(changed));
+              std::string report;
+              for (const std::string& line : view::config_report(plan().state().plan()))
+                  report += line + "\n\n";
+              open(std::make_unique<Pager>("What is used of " + file.filename().string(), report));
+              return std::string();
+          });
     prompt->explain("A config.json, or the folder that has one; it becomes the model of this plan");
     open(std::move(prompt));
 }
@@ -377,8 +378,10 @@ void Desk::look_at_file()
     const std::string name = plan().file().filename().string();
     if (plan().is_dirty())
         tell(name + " was changed by another program; Ctrl+S asks which of the two stays", view::Tone::warning);
-    else if (succeeded(plan().reload()))
+    else if (succeeded(plan().reload())) {
+        changed_ = nullptr;
         tell("Another program changed " + name + ": it was read again; u takes that back");
+    }
 }
 
 void Desk::tick()

@@ -251,8 +251,7 @@ std::vector<Command> Shell::everywhere()
             {"Redo", "Ctrl+R", [this] { desk_.redo(); }}, {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
             {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
             {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
-            {"User's guide", "", [this] { open_guide(); }},
-            {"Quit", "q", [this] { leave(); }}});
+            {"User's guide", "", [this] { open_guide(); }}, {"Quit", "q", [this] { leave(); }}});
     return commands;
 }
 
@@ -303,8 +302,8 @@ void Shell::open_guide()
             here = static_cast<int>(items.size());
         items.push_back({chapter.title, std::to_string(chapter.number), [this, chapter] {
                              constexpr std::size_t kColumns = 74;
-                             desk_.open(std::make_unique<Pager>(chapter.title,
-                                 printable_lines(view::guide_text(chapter.text, kColumns))));
+                             desk_.open(std::make_unique<Pager>(
+                                 chapter.title, printable_lines(view::guide_text(chapter.text, kColumns))));
                          }});
     }
     desk_.open(std::make_unique<Picker>("User's guide", std::move(items), here));

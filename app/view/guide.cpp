@@ -4,6 +4,7 @@
 #include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
+#include "core/report/table/table.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,8 +30,8 @@ Expected<std::vector<GuideChapter>> guide_chapters()
             const std::string name = file.stem().string();
             std::string title = text.substr(0, text.find('\n'));
             title.erase(0, title.find_first_not_of("# "));
-            chapters.push_back({std::atoi(name.c_str()), title, name.substr(std::min<std::size_t>(2, name.size())),
-                std::move(text)});
+            chapters.push_back(
+                {std::atoi(name.c_str()), title, name.substr(std::min<std::size_t>(2, name.size())), std::move(text)});
         }
         if (!chapters.empty())
             return chapters; // the first folder that has a guide has all of it, as in the desktop

@@ -58,17 +58,17 @@ TEST_F(TuiFlows, SaysWhatBoundsThePlan)
     ASSERT_TRUE(program.shows("2 ranks over the node")) << program.grid().text();
     EXPECT_TRUE(program.shows("-bound"));
     program.type("\r");
-    EXPECT_TRUE(program.shows("compute per sequence")) << program.grid().text();
+    EXPECT_TRUE(program.shows("latency + transfer")) << program.grid().text();
 }
 
 TEST_F(TuiFlows, MarksTimesOfTheTimeline)
 {
-    TerminalProgram program(fixed(), options());
+    TerminalProgram program(fixed(), options(40, 120));
     ASSERT_TRUE(program.shows("Fits."));
     program.type("]]\t\tlmlllm\033"); // two bars; the second Esc would take the marks
     ASSERT_TRUE(program.shows("\u25b20.00 s")) << program.grid().text();
     ASSERT_TRUE(program.shows("1.50 s +1.50 s")) << program.grid().text();
-    EXPECT_TRUE(program.shows("between the marks: forward 33.3 %, backward 33.3 %, waiting 33.3 %"))
+    EXPECT_TRUE(program.shows("between the marks: forward 50.0 %, backward 33.3 %, waiting 16.7 %"))
         << program.grid().text();
     program.type("\033");
     EXPECT_TRUE(program.hides("\u25b2")) << program.grid().text();
@@ -153,7 +153,7 @@ TEST_F(TuiFlows, HasTheGuide)
     TerminalProgram program(fixed(), options());
     ASSERT_TRUE(program.shows("Fits."));
     program.type("2\x0buser's guide\r");
-    ASSERT_TRUE(program.shows("In a terminal")) << program.grid().text();
+    ASSERT_TRUE(program.shows("Export, size, colours")) << program.grid().text();
     program.type("\r"); // the chapter of the page
     ASSERT_TRUE(program.shows("Choose what is best")) << program.grid().text();
     program.type("\033");

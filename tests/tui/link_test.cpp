@@ -71,7 +71,8 @@ TEST_F(TuiLink, AHeldKeyPilesUpNoFrames)
     program.settle(100ms);
     EXPECT_LT(program.bytes().size() - before, 3 * Flow::kWindow);
     program.keep_answers(false);
-    ASSERT_TRUE(program.shows("4 \u00d7 1 \u00d7 2 \u00d7 2 = 16")) << "the last key's answer\n" << program.grid().text();
+    ASSERT_TRUE(program.shows("4 \u00d7 1 \u00d7 2 \u00d7 2 = 16")) << "the last key's answer\n"
+                                                                    << program.grid().text();
     program.settle();
     const std::string shown = program.grid().text();
     program.type("\x0c"); // Ctrl+L

@@ -209,6 +209,7 @@ TEST_F(TuiRuns, ARunIsDoneAgain)
     ASSERT_TRUE(program.shows("s starts it")) << program.grid().text();
     EXPECT_TRUE(program.shows("2/2")) << "in a tab of its own";
     program.type("sy");
+    ASSERT_TRUE(program.hides("after 5 steps")) << program.grid().text();
     ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();
     EXPECT_EQ(stored().size(), 3U);
 }

@@ -28,7 +28,8 @@ TEST_F(TuiTerminals, WorksWithEightColors)
     ASSERT_TRUE(program.shows("Fits."));
     EXPECT_TRUE(program.grid().has_colors());
     EXPECT_TRUE(program.shows("\u2588\u2588\u258c")) << "whole and half blocks";
-    for (const char* none : {"\u2589", "\u258a", "\u258b", "\u258d", "\u258e", "\u258f"}) // the console's fonts lack them
+    for (const char* none :
+        {"\u2589", "\u258a", "\u258b", "\u258d", "\u258e", "\u258f"}) // the console's fonts lack them
         EXPECT_THAT(program.grid().text(), Not(HasSubstr(none)));
 }
 
@@ -36,9 +37,10 @@ TEST_F(TuiTerminals, IsWorkedWithTheMouse)
 {
     TerminalProgram program(fixed(), options());
     ASSERT_TRUE(program.shows("Fits."));
-    const auto click = [&](int row, int column, int button = 0) { // as xterm tells it, from 1
-        program.type("\033[<" + std::to_string(button) + ";" + std::to_string(column + 1) + ";"
-            + std::to_string(row + 1) + "M");
+    const auto click = [&](int row, int column, int button = 0) { // as xterm tells it, from 1: down and up
+        const std::string what
+            = "\033[<" + std::to_string(button) + ";" + std::to_string(column + 1) + ";" + std::to_string(row + 1);
+        program.type(what + "M" + (button == 0 ? what + "m" : ""));
     };
     click(9, 5); // Tensor (TP)
     ASSERT_TRUE(program.shows("Tensor (TP) 2: inside one node")) << program.grid().text();

@@ -18,9 +18,8 @@ TEST_P(TuiScreens, AreAsTheyWere)
     const ScreenSize size = GetParam();
     TerminalProgram program(fixed(), options(size));
     ASSERT_TRUE(program.shows("Fits.")) << program.grid().text();
-    const auto shown = [&](const char* page) {
-        expect_golden(std::string(page) + "-" + size.name(), Tui::shown(program, size));
-    };
+    const auto shown
+        = [&](const char* page) { expect_golden(std::string(page) + "-" + size.name(), Tui::shown(program, size)); };
     EXPECT_EQ(program.grid().has_colors(), size.colors);
     shown("memory");
     program.type("]");
@@ -40,11 +39,10 @@ TEST_P(TuiScreens, AreAsTheyWere)
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, TuiScreens, ::testing::ValuesIn(kScreenSizes),
-    [](const auto& info) {
-        return "C" + std::to_string(info.param.columns) + "x" + std::to_string(info.param.rows)
-            + (info.param.colors ? "Colors" : "Plain");
-    });
+INSTANTIATE_TEST_SUITE_P(Sizes, TuiScreens, ::testing::ValuesIn(kScreenSizes), [](const auto& info) {
+    return "C" + std::to_string(info.param.columns) + "x" + std::to_string(info.param.rows)
+        + (info.param.colors ? "Colors" : "Plain");
+});
 
 TEST_F(Tui, AnswersAtEachKey)
 {

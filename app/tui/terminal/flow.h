@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far a terminal is behind what it was sent. Between it and the program may lie a line whose buffers hold megabytes:
-// frames would wait in them for seconds while a key is held. So the terminal is asked now and then whether all is well
-// (a device status report, answered behind all that came before it), and no frame is begun while more than a window of
-// bytes is without an answer: what changes meanwhile is in the next frame.
+// How far a terminal is behind what it was sent. Between it and the program may lie a line whose buffers hold
+// megabytes: frames would wait in them for seconds while a key is held. So the terminal is asked now and then whether
+// all is well (a device status report, answered behind all that came before it), and no frame is begun while more than
+// a window of bytes is without an answer: what changes meanwhile is in the next frame.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ class Flow {
 public:
     using Clock = std::chrono::steady_clock;
     using Time = Clock::time_point;
-    static constexpr std::size_t kWindow = 16 * 1024; // 0.13 s of 1 Mbit/s
-    static constexpr std::size_t kEvery = 4 * 1024; // a question behind so much
+    static constexpr std::size_t kWindow = 12 * 1024; // 0.1 s of 1 Mbit/s, which such a line has in flight anyhow
+    static constexpr std::size_t kEvery = 3 * 1024; // a question behind so much
     static constexpr std::chrono::milliseconds kUnheard{500}; // a terminal that answers has answered by then
     static constexpr std::chrono::seconds kStalled{5}; // of a line that stands still: one more frame so often
 

@@ -19,10 +19,10 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -94,7 +94,7 @@ struct Sent {
     Style style;
     void add(int at_row, int at_column, const Cell& cell)
     {
-        constexpr std::size_t kMove = 6, kLook = 12;
+        constexpr std::size_t kMove = 8, kLook = 20; // of xterm
         bytes += cell.character < 0x80 ? 1 : cell.character < 0x800 ? 2 : 3;
         bytes += (row == at_row && column == at_column ? 0 : kMove) + (style == cell.style ? 0 : kLook);
         row = at_row;

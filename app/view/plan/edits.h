@@ -36,8 +36,7 @@ Expected<Plan> with_fields(const Plan& plan, const std::vector<PlanEdit::Field>&
 // batch then keep their tokens as nearly as they can. Everything else stays as it is written.
 Expected<Plan> with_other_model(const Plan& plan, const Presets& presets, Json model);
 // The same with the model of a Hugging Face config.json, every key of it kept; of a folder, the one in it.
-Expected<Plan> with_hugging_face_config(
-    const Plan& plan, const Presets& presets, const std::filesystem::path& file);
+Expected<Plan> with_hugging_face_config(const Plan& plan, const Presets& presets, const std::filesystem::path& file);
 // What is used of the config that stands in a plan, what is not and what that may cost, in lines; empty where the model
 // is a preset.
 std::vector<std::string> config_report(const Plan& plan);

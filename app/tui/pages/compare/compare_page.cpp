@@ -409,8 +409,7 @@ std::vector<Command> ComparePage::commands()
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Add to the comparison", "a", press('a')}, {"Remove from the comparison", "x", press('x')},
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
-        {"Another figure as bars", "b", press('b')},
-        {"Timelines over each other, or the table", "v", press('v')},
+        {"Another figure as bars", "b", press('b')}, {"Timelines over each other, or the table", "v", press('v')},
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
         {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')}};
 }

@@ -130,8 +130,8 @@ bool ScalingChart::key(const Key& key)
 
 void ScalingChart::ask_table()
 {
-    desk_.open(std::make_unique<Picker>("What a table measured",
-        table_items(desk_, [this](const std::filesystem::path& table) { add_table(table); })));
+    desk_.open(std::make_unique<Picker>(
+        "What a table measured", table_items(desk_, [this](const std::filesystem::path& table) { add_table(table); })));
 }
 
 void ScalingChart::add_table(const std::filesystem::path& file)

@@ -59,8 +59,14 @@ public:
         follow(p);
         std::vector<std::string> lines;
         for (const LinkBound& link : links_)
-            lines.push_back(view::bound_name(link) + (link.used ? ", in this plan: " : ": ") + view::bound_condition(link));
+            lines.push_back(
+                view::bound_name(link) + (link.used ? ", in this plan: " : ": ") + view::bound_condition(link));
         return lines;
+    }
+    [[nodiscard]] std::string remark() const override
+    {
+        const auto chosen = static_cast<std::size_t>(list_.selected);
+        return chosen < links_.size() ? view::bound_condition(links_[chosen]) : std::string();
     }
     bool key(const Key& key, const Prediction& p) override
     {

@@ -25,6 +25,8 @@ public:
     [[nodiscard]] virtual Table table(const Prediction& prediction) const = 0; // for files
     // What is chosen or read off in it, for who hears it.
     [[nodiscard]] virtual std::vector<std::string> said(const Prediction&) { return {}; }
+    // All of the chosen row, where that may be cut.
+    [[nodiscard]] virtual std::string remark() const { return {}; }
     // Where it can be written as a picture.
     [[nodiscard]] virtual Desk::WritePicture picture(const Prediction&) const { return {}; }
 

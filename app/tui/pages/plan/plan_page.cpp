@@ -278,6 +278,11 @@ void PlanPage::apply_advice(std::size_t index)
 std::string PlanPage::remark() const
 {
     const std::optional<ResolvedPlan>& plan = desk_.plan().state().last_resolved();
+    if (pane_ == Pane::panel && !shows_advice())
+        return panels_[panel_]->remark();
+    if (const auto chosen = static_cast<std::size_t>(advice_list_.selected);
+        pane_ == Pane::panel && chosen < advice_.all().size())
+        return view::advice_words(advice_.all()[chosen]);
     if (!plan || pane_ != Pane::inputs)
         return {};
     const std::vector<const PlanInput*> inputs = plan_inputs(*plan);

@@ -115,8 +115,8 @@ private:
     // A mark at this time; the one that is there goes.
     void mark(double time)
     {
-        const auto there = std::ranges::find_if(
-            marks_, [&](double mark) { return std::abs(mark - time) <= window_.span() / 1000; });
+        const auto there
+            = std::ranges::find_if(marks_, [&](double mark) { return std::abs(mark - time) <= window_.span() / 1000; });
         if (there != marks_.end())
             marks_.erase(there);
         else
@@ -161,8 +161,8 @@ private:
     [[nodiscard]] std::string said() const
     {
         if (chosen_.row < 0 && marks_.size() > 1)
-            return view::duration(marks_.back() - marks_.front()) + " between the marks: "
-                + said_of(marks_.front(), marks_.back(), true);
+            return view::duration(marks_.back() - marks_.front())
+                + " between the marks: " + said_of(marks_.front(), marks_.back(), true);
         if (chosen_.row < 0) {
             const std::string waiting = said_of(window_.begin(), window_.end(), false);
             return waiting.empty() ? "" : waiting + " of the time on show";

@@ -381,12 +381,12 @@ std::vector<Command> RunsPage::commands()
 {
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Start a run of this plan", "s", press('s')}, {"Stop the run", "x", press('x')},
-        {"Start the last run again", "r", press('r')},
-        {"Measure a table of layouts", "S", press('S')}, {"Export the measured table", "e", press('e')},
-        {"Follow a run", "f", press('f')}, {"Leave the run, which goes on", "d", press('d')},
-        {"Where it runs", "t", press('t')}, {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')},
-        {"Check the nodes", "c", press('c')}, {"Log of the run", "L", press('L')},
-        {"Output of a rank", "O", press('O')}, {"Why it failed", "Enter", [this] { show_failure(); }}};
+        {"Start the last run again", "r", press('r')}, {"Measure a table of layouts", "S", press('S')},
+        {"Export the measured table", "e", press('e')}, {"Follow a run", "f", press('f')},
+        {"Leave the run, which goes on", "d", press('d')}, {"Where it runs", "t", press('t')},
+        {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')}, {"Check the nodes", "c", press('c')},
+        {"Log of the run", "L", press('L')}, {"Output of a rank", "O", press('O')},
+        {"Why it failed", "Enter", [this] { show_failure(); }}};
 }
 
 Json RunsPage::state() const
