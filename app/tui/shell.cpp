@@ -186,7 +186,8 @@ void Shell::take(const Key& key)
         desk_.tell("There is no line to paste into", view::Tone::warning);
         return;
     }
-    if (!page().key(key))
+    const bool is_tab = key.code == Key::click && key.row == 0; // of no page
+    if (is_tab || !page().key(key))
         take_everywhere(key);
 }
 
