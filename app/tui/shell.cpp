@@ -161,13 +161,29 @@ void Shell::draw(Screen& screen)
     if (desk_.message().empty())
         canvas_.text_in(rows - 2, 1, columns - 2, page().remark(), kMuted);
     else
-        canvas_.text_in(rows - 2, 1, columns - 2, desk_.message(), style_of(desk_.message_tone()));
+        draw_message(rows - 2);
     const std::string everywhere = "? keys  ^K find  q quit";
     canvas_.text_in(rows - 1, columns - width_of(everywhere) - 1, width_of(everywhere), everywhere, kMuted);
     canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, page().hints(), kMuted);
     for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
         overlay->draw(canvas_, look);
     screen.show(canvas_);
+}
+
+// Up to three rows that end at this one, over the page: a name of a file may be long, and what is wrong comes behind
+// it.
+void Shell::draw_message(int last)
+{
+    constexpr std::size_t kMost = 3;
+    const int columns = canvas_.columns() - 2;
+    std::vector<std::string> lines = wrapped(desk_.message(), columns);
+    if (lines.size() > kMost)
+        lines = {fitted(desk_.message(), columns)};
+    int row = last + 1 - static_cast<int>(lines.size());
+    for (const std::string& line : lines) {
+        canvas_.fill({row, 0, 1, canvas_.columns()}, U' ');
+        canvas_.text_in(row++, 1, columns, line, style_of(desk_.message_tone()));
+    }
 }
 
 void Shell::take(const Key& key)

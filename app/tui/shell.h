@@ -32,6 +32,7 @@ public:
 
 private:
     void draw(Screen& screen);
+    void draw_message(int last);
     bool take_everywhere(const Key& key);
     void open_help();
     void open_guide(); // which chapter, then that

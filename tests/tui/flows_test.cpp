@@ -4,6 +4,7 @@
 #include "tests/tui/tui_fixture.h"
 
 #include <regex>
+#include <sstream>
 
 namespace fourfold::test {
 namespace {
@@ -89,7 +90,7 @@ TEST_F(TuiFlows, ChangesWhatAPresetSays)
     ASSERT_TRUE(program.shows("4.54 B parameters")) << program.grid().text();
     program.type("Ecluster.gpu\r");
     ASSERT_TRUE(program.shows("GPU of the cluster")) << program.grid().text();
-    program.type("a100-sxm4-40gb\r");
+    program.type("a100-40gb-sxm\r");
     ASSERT_TRUE(program.shows("Change GPU; u takes it back")) << program.grid().text();
     program.type("uu");
     EXPECT_TRUE(program.shows("8.03 B parameters")) << program.grid().text();
@@ -158,6 +159,44 @@ TEST_F(TuiFlows, HasTheGuide)
     ASSERT_TRUE(program.shows("Choose what is best")) << program.grid().text();
     program.type("\033");
     EXPECT_TRUE(program.hides("Choose what is best"));
+}
+
+// What the chapter of the guide shows is what somebody sees who types the same.
+TEST_F(TuiFlows, TheSessionsOfTheGuideAreOfToday)
+{
+    const Expected<std::string> guide
+        = read_text_file(std::filesystem::path(FOURFOLD_TEST_DATA) / "../../resources/guide/21-terminal.md");
+    ASSERT_TRUE(guide);
+    const auto block_from = [&](std::size_t from) {
+        const std::size_t begin = guide->find("\n```\n", from) + 5;
+        return guide->substr(begin, guide->find("\n```", begin) + 1 - begin);
+    };
+    const std::vector<std::string> command = real({"tui", "llama-3.1-8b-tsubame4-16"});
+    TerminalProgram program(command, options());
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("jjjjj");
+    ASSERT_TRUE(program.shows("Tensor (TP) 2"));
+    program.type("+");
+    ASSERT_TRUE(program.shows("4 \u00d7 1 \u00d7 1 \u00d7 4 = 16"));
+    program.type("]");
+    ASSERT_TRUE(program.shows("TP collectives"));
+    ASSERT_TRUE(program.shows("% faster)")) << program.grid().text();
+    program.settle();
+    EXPECT_EQ(program.grid().text(), block_from(0));
+
+    TerminalProgram::Options dumb = options(24, 200);
+    dumb.environment["TERM"] = "dumb";
+    forget_session();
+    TerminalProgram linear(command, dumb);
+    ASSERT_TRUE(linear.shows("At ")) << linear.bytes();
+    linear.type("tp 4\nq\nd\n");
+    EXPECT_EQ(linear.wait(), 0);
+    std::istringstream lines(block_from(guide->find("**For a screen reader**")));
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(line, "> tp 4");
+    while (std::getline(lines, line))
+        EXPECT_THAT(linear.bytes(), HasSubstr(line + "\r\n"));
 }
 
 } // namespace
