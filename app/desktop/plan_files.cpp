@@ -5,7 +5,6 @@
 #include "app/desktop/dialogs/start_dialog.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/edits.h"
-#include "core/model/import_report.h"
 #include "core/plan/fields.h"
 
 #include <QFileDialog>
@@ -217,13 +216,12 @@ bool PlanFiles::saveAs(const std::filesystem::path& file)
 bool PlanFiles::importModel(const std::filesystem::path& config)
 {
     PlanDocument& document = m_plans.current();
-    ImportReport report;
-    Expected<Plan> plan = view::with_hugging_face_config(document.plan(), document.presets(), config, &report);
+    Expected<Plan> plan = view::with_hugging_face_config(document.plan(), document.presets(), config);
     if (!succeeded(m_window, tr("The model cannot be imported"), plan))
         return false;
     document.changeModel(tr("Import model"), std::move(plan));
     QStringList lines;
-    for (const std::string& line : lines_of(report))
+    for (const std::string& line : view::config_report(document.plan()))
         lines << fromUtf8(line);
     emit message(tr("Model taken from %1: %2").arg(fromUtf8(config.string()), lines.join(QStringLiteral("; "))));
     return true;

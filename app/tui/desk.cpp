@@ -7,11 +7,15 @@
 #include "core/base/paths.h"
 #include "core/base/text.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace fourfold::tui {
 
 namespace {
+constexpr std::chrono::seconds kLookEvery{2}; // at the file of the plan on show
+
 bool is_there(const std::filesystem::path& file)
 {
     std::error_code error;
@@ -175,10 +179,15 @@ void Desk::ask_to_open()
                                                  return std::string();
                                              }));
                                      }}};
+    for (const std::filesystem::path& file : recent_) {
+        if (is_there(file))
+            items.push_back({file.filename().string(), file.parent_path().string(), [this, file] { open_plan(file); }});
+    }
     std::error_code error;
+    const std::filesystem::path here = std::filesystem::current_path(error);
     for (std::filesystem::directory_iterator at(".", error), end; !error && at != end; at.increment(error)) {
         const std::filesystem::path file = at->path().filename();
-        if (file.string().ends_with(".plan.json"))
+        if (file.string().ends_with(".plan.json") && std::ranges::find(recent_, here / file) == recent_.end())
             items.push_back({file.string(), "in this folder", [this, file] { open_plan(file); }});
     }
     for (const std::string& id : presets_.ids("plans")) {
@@ -212,14 +221,47 @@ void Desk::open_plan(const std::filesystem::path& file)
     }
     if (const Expected<Plan> usable = view::read_plan_file(file); !usable) // an unusable file leaves no tab
         tell(usable.error().line(), view::Tone::bad);
-    else if (succeeded(unused_plan().open(file)))
+    else if (succeeded(unused_plan().open(file))) {
+        remember(file);
         tell("Opened " + file.filename().string());
+    }
+}
+
+void Desk::remember(const std::filesystem::path& file)
+{
+    constexpr std::size_t kMost = 10;
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::absolute(file, error);
+    std::erase(recent_, whole);
+    recent_.insert(recent_.begin(), whole);
+    recent_.resize(std::min(recent_.size(), kMost));
+}
+
+void Desk::ask_to_import_model()
+{
+    auto prompt
+        = std::make_unique<Prompt>("Import a Hugging Face model", "config.json", [this](const std::string& text) {
+              const std::filesystem::path file = typed_path(text);
+              Expected<Plan> changed = view::with_hugging_face_config(plan().state().plan(), presets_, file);
+              if (!changed)
+                  return changed.error().line();
+              apply("Took the model of " + file.string(), std::move(changed));
+              std::string report;
+              for (const std::string& line : view::config_report(plan().state().plan()))
+                  report += line + "\n\n";
+              open(std::make_unique<Pager>("What is used of " + file.filename().string(), report));
+              return std::string();
+          });
+    prompt->explain("A config.json, or the folder that has one; it becomes the model of this plan");
+    open(std::move(prompt));
 }
 
 void Desk::write_plan(const std::filesystem::path& file)
 {
-    if (succeeded(plan().save(file)))
-        tell("Saved " + file.filename().string(), view::Tone::good);
+    if (!succeeded(plan().save(file)))
+        return;
+    remember(file);
+    tell("Saved " + file.filename().string(), view::Tone::good);
 }
 
 void Desk::save()
@@ -315,10 +357,38 @@ void Desk::show_rehearsal()
         tell("Nothing was rehearsed yet; R rehearses the plan");
 }
 
+int Desk::next_tick() const
+{
+    return plan().file().empty() ? -1 : static_cast<int>(std::chrono::milliseconds(kLookEvery).count());
+}
+
+// Changes of other programs are read again, where nothing here is lost by that; where something is, saving asks.
+void Desk::look_at_file()
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (plan().file().empty() || now - looked_ < kLookEvery)
+        return;
+    looked_ = now;
+    if (!plan().state().is_changed_on_disk()) {
+        changed_ = nullptr;
+        return;
+    }
+    if (std::exchange(changed_, &plan()) == &plan())
+        return;
+    const std::string name = plan().file().filename().string();
+    if (plan().is_dirty())
+        tell(name + " was changed by another program; Ctrl+S asks which of the two stays", view::Tone::warning);
+    else if (succeeded(plan().reload())) {
+        changed_ = nullptr;
+        tell("Another program changed " + name + ": it was read again; u takes that back");
+    }
+}
+
 void Desk::tick()
 {
     for (int i = 0; i < plans_.count(); ++i)
         plans_.at(i).receive();
+    look_at_file();
     if (!rehearsal_.deliver())
         return;
     if (rehearsal_.outcome())

@@ -9,6 +9,7 @@
 #include "app/view/rehearsal/rehearsal_job.h"
 #include "core/report/table/table.h"
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -79,6 +80,7 @@ public:
     void ask_to_quit(); // after a question for each plan with unsaved changes
     void ask_to_open();
     void open_plan(const std::filesystem::path& file); // of a file or of a preset's
+    void ask_to_import_model(); // of a Hugging Face config.json, with what is used of it
     void save(); // asks for a name where there is none, and where the file was changed by others
     void ask_to_save_as();
     void change(const std::string& path, const Json& value); // one field; a refusal is told
@@ -88,8 +90,12 @@ public:
     // Proves the plan in the background, with a box over the page; of one that is under way, the box again.
     void rehearse();
     void show_rehearsal(); // the one under way or the last
-    // Takes what came from threads.
+    // Takes what came from threads, and what other programs wrote into the open plans.
     void tick();
+    [[nodiscard]] int next_tick() const; // milliseconds, negative: only when woken
+    // Files of plans that were opened or saved, the last one first.
+    [[nodiscard]] const std::vector<std::filesystem::path>& recent() const { return recent_; }
+    void set_recent(std::vector<std::filesystem::path> files) { recent_ = std::move(files); }
     // A table into a file of any of the formats, by the name's ending; `picture` writes .svg, .png and .trace.json.
     using WritePicture = std::function<Expected<void>(const std::filesystem::path&)>;
     void ask_to_export(const std::string& what, std::function<Table()> table, WritePicture picture = {});
@@ -101,6 +107,8 @@ private:
     void ask_to_quit_from(int index);
     void write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write); // over another
     void write_plan(const std::filesystem::path& file);
+    void remember(const std::filesystem::path& file);
+    void look_at_file();
 
     Presets presets_;
     std::function<void()> wake_;
@@ -113,6 +121,9 @@ private:
     PageId page_ = PageId::plan;
     std::set<const view::PlanEditor*> dropped_; // of the question whether to leave
     bool quits_ = false;
+    std::vector<std::filesystem::path> recent_;
+    std::chrono::steady_clock::time_point looked_{}; // at the file of the plan on show
+    const view::PlanEditor* changed_ = nullptr; // it was told that the file is another one
 };
 
 } // namespace fourfold::tui

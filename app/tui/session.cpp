@@ -74,6 +74,17 @@ bool Session::restore_plans(const Json& kept, Desk& desk)
     return restored > 0;
 }
 
+void Session::restore_recent(const Json& kept, Desk& desk)
+{
+    std::vector<std::filesystem::path> files;
+    const Json recent = kept.is_object() ? kept.value("recent", Json::array()) : Json::array();
+    for (const Json& file : recent) {
+        if (file.is_string())
+            files.emplace_back(file.get<std::string>());
+    }
+    desk.set_recent(std::move(files));
+}
+
 Expected<void> Session::write(const std::string& text) const
 {
     if (const std::error_code error = make_private_folders(file_.parent_path()))
@@ -99,8 +110,11 @@ void Session::keep(Desk& desk, const Json& pages)
         if (dropped)
             plans.back()["dirty"] = false; // what its file holds
     }
-    const Json kept = {
-        {"fourfold_tui", 1}, {"plans", plans}, {"tab", tab}, {"page", static_cast<int>(desk.page())}, {"pages", pages}};
+    Json recent = Json::array();
+    for (const std::filesystem::path& file : desk.recent())
+        recent.push_back(file.string());
+    const Json kept = {{"fourfold_tui", 1}, {"plans", plans}, {"tab", tab}, {"page", static_cast<int>(desk.page())},
+        {"pages", pages}, {"recent", recent}};
     const std::string text = kept.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
     if (text == written_)
         return;

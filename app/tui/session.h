@@ -21,6 +21,7 @@ public:
     [[nodiscard]] Json read() const;
     // The plans of it into the desk; false where there is none.
     static bool restore_plans(const Json& kept, Desk& desk);
+    static void restore_recent(const Json& kept, Desk& desk);
     // Writes what is different from the last time. A disk that is full is told once.
     void keep(Desk& desk, const Json& pages);
 

@@ -7,6 +7,7 @@
 #include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/pages/search/search_page.h"
 #include "app/tui/start_form.h"
+#include "app/view/guide.h"
 #include "core/base/json_member.h"
 #include "core/base/text.h"
 
@@ -27,9 +28,9 @@ Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
     auto search = std::make_unique<SearchPage>(desk, *compare);
     pages_.push_back({"Plan", std::make_unique<PlanPage>(desk)});
     pages_.push_back({"Search", std::move(search)});
-    auto history = std::make_unique<HistoryPage>(desk, *compare);
     auto runs = std::make_unique<RunsPage>(desk);
     runs_ = runs.get();
+    auto history = std::make_unique<HistoryPage>(desk, *compare, *runs);
     pages_.push_back({"Compare", std::move(compare)});
     pages_.push_back({"Runs", std::move(runs)});
     pages_.push_back({"History", std::move(history)});
@@ -66,7 +67,7 @@ void Shell::run(Screen& screen)
         settle_overlays();
         if (std::exchange(redraws_, false))
             screen.redraw();
-        if (!desk_.quits() && !screen.is_ending())
+        if (!desk_.quits() && !screen.is_ending() && screen.is_ready())
             draw(screen);
     }
     keep_session();
@@ -79,7 +80,7 @@ bool Shell::leave_run_behind()
 
 int Shell::patience() const
 {
-    int patience = pages_[static_cast<std::size_t>(desk_.page())].page->next_tick();
+    int patience = desk_.next_tick();
     for (const Entry& entry : pages_) {
         const int wanted = entry.page->next_tick();
         if (wanted >= 0 && (patience < 0 || wanted < patience))
@@ -160,13 +161,29 @@ void Shell::draw(Screen& screen)
     if (desk_.message().empty())
         canvas_.text_in(rows - 2, 1, columns - 2, page().remark(), kMuted);
     else
-        canvas_.text_in(rows - 2, 1, columns - 2, desk_.message(), style_of(desk_.message_tone()));
+        draw_message(rows - 2);
     const std::string everywhere = "? keys  ^K find  q quit";
     canvas_.text_in(rows - 1, columns - width_of(everywhere) - 1, width_of(everywhere), everywhere, kMuted);
     canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, page().hints(), kMuted);
     for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
         overlay->draw(canvas_, look);
     screen.show(canvas_);
+}
+
+// Up to three rows that end at this one, over the page: a name of a file may be long, and what is wrong comes behind
+// it.
+void Shell::draw_message(int last)
+{
+    constexpr std::size_t kMost = 3;
+    const int columns = canvas_.columns() - 2;
+    std::vector<std::string> lines = wrapped(desk_.message(), columns);
+    if (lines.size() > kMost)
+        lines = {fitted(desk_.message(), columns)};
+    int row = last + 1 - static_cast<int>(lines.size());
+    for (const std::string& line : lines) {
+        canvas_.fill({row, 0, 1, canvas_.columns()}, U' ');
+        canvas_.text_in(row++, 1, columns, line, style_of(desk_.message_tone()));
+    }
 }
 
 void Shell::take(const Key& key)
@@ -185,7 +202,8 @@ void Shell::take(const Key& key)
         desk_.tell("There is no line to paste into", view::Tone::warning);
         return;
     }
-    if (!page().key(key))
+    const bool is_tab = key.code == Key::click && key.row == 0; // of no page
+    if (is_tab || !page().key(key))
         take_everywhere(key);
 }
 
@@ -250,7 +268,7 @@ std::vector<Command> Shell::everywhere()
             {"Redo", "Ctrl+R", [this] { desk_.redo(); }}, {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
             {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
             {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
-            {"Quit", "q", [this] { leave(); }}});
+            {"User's guide", "", [this] { open_guide(); }}, {"Quit", "q", [this] { leave(); }}});
     return commands;
 }
 
@@ -285,6 +303,27 @@ void Shell::open_help()
           "click "
           "chooses, a second one opens. `fourfold guide terminal` says more.\n";
     desk_.open(std::make_unique<Pager>("Keys", text));
+}
+
+void Shell::open_guide()
+{
+    const Expected<std::vector<view::GuideChapter>> chapters = view::guide_chapters();
+    if (!chapters) {
+        desk_.tell(chapters.error().line(), view::Tone::bad);
+        return;
+    }
+    std::vector<Picker::Item> items;
+    int here = 0;
+    for (const view::GuideChapter& chapter : *chapters) {
+        if (chapter.title == page_name())
+            here = static_cast<int>(items.size());
+        items.push_back({chapter.title, std::to_string(chapter.number), [this, chapter] {
+                             constexpr std::size_t kColumns = 74;
+                             desk_.open(std::make_unique<Pager>(
+                                 chapter.title, printable_lines(view::guide_text(chapter.text, kColumns))));
+                         }});
+    }
+    desk_.open(std::make_unique<Picker>("User's guide", std::move(items), here));
 }
 
 void Shell::leave()

@@ -32,8 +32,10 @@ public:
 
 private:
     void draw(Screen& screen);
+    void draw_message(int last);
     bool take_everywhere(const Key& key);
     void open_help();
+    void open_guide(); // which chapter, then that
     void leave();
     [[nodiscard]] std::vector<Command> everywhere();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/start_form.h"
 
+#include "app/view/plan/edits.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -184,7 +185,9 @@ void StartForm::take_choice()
         shown.reset(plan);
         shown.mark_unsaved();
         desk.go(PageId::plan);
-        desk.tell("A plan of yours; w saves it under a name");
+        desk.tell(view::ignores_keys(plan)
+                ? "A plan of yours; w saves it under a name, W lists what its config.json says in vain"
+                : "A plan of yours; w saves it under a name");
     });
 }
 

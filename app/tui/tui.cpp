@@ -46,6 +46,7 @@ Expected<void> run_tui(const TuiOptions& options)
         FOURFOLD_CHECK(view::read_plan_file(options.plan)); // told here, before the screen
     const Session session;
     const Json kept = session.read();
+    Session::restore_recent(kept, desk);
     const bool restored = Session::restore_plans(kept, desk);
     if (!options.plan.empty()) {
         desk.open_plan(options.plan); // beside what was open before

@@ -4,11 +4,9 @@
 //   bench_tui [ROUNDS]
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "tests/bench/tui_bench.h"
 #include "tests/tui/fake_programs.h"
-#include "tests/tui/terminal.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,32 +15,7 @@
 namespace {
 
 using namespace fourfold;
-using test::TerminalProgram;
-using Clock = std::chrono::steady_clock;
-
-constexpr const char* kLarge = R"({"fourfold_plan": 1, "name": "Large", "model": "llama-3.1-405b",
-    "cluster": "grand-teton-h100", "gpus": 16384, "stack": "megatron-lm", "layout": {"tp": 8, "pp": 16},
-    "training": {"seq_len": 8192, "micro_batch": 1, "global_batch": 2048, "schedule": "1f1b"}})";
-double milliseconds_since(Clock::time_point begin)
-{
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-void report(const char* what, std::vector<double> values, const char* unit)
-{
-    std::sort(values.begin(), values.end());
-    const auto at = [&](double share) { return values[std::size_t(share * double(values.size() - 1))]; };
-    std::printf("%-48s median %.1f, p95 %.1f, most %.1f %s (%zu)\n", what, at(0.5), at(0.95), values.back(), unit,
-        values.size());
-}
-
-// The row that begins with these words, as it stands now.
-std::string row_with(const TerminalProgram& program, const std::string& words)
-{
-    const std::string text = program.grid().text();
-    const std::size_t at = text.find(words);
-    return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
-}
+using namespace test;
 
 double resident_mib(pid_t process)
 {
@@ -68,7 +41,7 @@ int main(int argc, char** argv)
     std::string pattern = (std::filesystem::temp_directory_path() / "bench-tui-XXXXXX").string();
     const std::filesystem::path folder = mkdtemp(pattern.data());
     const std::string fourfold = test::put_fake_programs(folder / "bin").string();
-    std::ofstream(folder / "large.plan.json") << kLarge;
+    std::ofstream(folder / "large.plan.json") << kLargePlan;
     test::put_tiny_plan(folder, 1'000'000, 20);
     const auto open = [&](const char* plan, int rows, int columns) {
         return std::make_unique<TerminalProgram>(std::vector<std::string>{fourfold, "tui", (folder / plan).string()},

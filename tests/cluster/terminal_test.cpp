@@ -5,9 +5,6 @@
 #include "tests/tui/fake_programs.h"
 #include "tests/tui/terminal.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 namespace fourfold::test {
 namespace {
 
@@ -19,11 +16,7 @@ protected:
         const std::filesystem::path base = home.path() / "login";
         const std::string command = "env LC_ALL=C.UTF-8 XDG_DATA_HOME=" + (base / "data").string() + " XDG_CONFIG_HOME="
             + (base / "config").string() + " " + put_fake_programs(base / "bin").string() + " " + arguments;
-        return TerminalProgram({"/usr/bin/ssh", "-tt", "-F", "/dev/null", "-o", "StrictHostKeyChecking=no", "-o",
-                                   "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-i",
-                                   client_key(home).string(), "-p", std::to_string(nodes[0]->port()),
-                                   std::string(getpwuid(geteuid())->pw_name) + "@" + net->address(1), command},
-            {40, 120, {}});
+        return TerminalProgram(login_command(home, *nodes[0], command), {40, 120, {}});
     }
 };
 

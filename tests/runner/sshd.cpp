@@ -276,4 +276,12 @@ Target ssh_target(const Home& home, const std::vector<const Sshd*>& hosts)
     return target;
 }
 
+std::vector<std::string> login_command(const Home& home, const Sshd& server, const std::string& command)
+{
+    const TargetHost host = server.host();
+    return {"/usr/bin/ssh", "-tt", "-F", "/dev/null", "-o", "StrictHostKeyChecking=no", "-o",
+        "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-i", client_key(home).string(), "-p",
+        std::to_string(host.port), host.user + "@" + host.address, command};
+}
+
 } // namespace fourfold::test

@@ -64,6 +64,8 @@ private:
 std::filesystem::path client_key(const Home& home);
 // A target of these servers: own base folder below `home`, files not reused (so that they are really sent).
 Target ssh_target(const Home& home, const std::vector<const Sshd*>& hosts);
+// A person's ssh: `command` on a terminal of that server.
+std::vector<std::string> login_command(const Home& home, const Sshd& server, const std::string& command);
 // Runs a program and waits; its exit status, output dropped.
 int run_program(const std::vector<std::string>& arguments);
 

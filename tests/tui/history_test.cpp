@@ -73,25 +73,18 @@ TEST_F(TuiHistory, AProblemIsReadToItsEnd)
 TEST_F(TuiHistory, CurveScreensAreAsTheyWere)
 {
     store_curves(history());
-    for (const auto& [rows, columns, colors] :
-        {std::tuple{24, 80, true}, std::tuple{24, 80, false}, std::tuple{40, 120, true}, std::tuple{60, 200, true}}) {
+    for (const ScreenSize& size : kScreenSizes) {
         forget_session();
-        TerminalProgram::Options options = this->options(rows, columns);
-        if (!colors)
-            options.environment["NO_COLOR"] = "1";
-        TerminalProgram program(fixed(), options);
+        TerminalProgram program(fixed(), options(size));
         ASSERT_TRUE(program.shows("Fits."));
-        const std::string size = std::to_string(columns) + "x" + std::to_string(rows) + (colors ? "" : "-plain");
         program.type("5");
         ASSERT_TRUE(program.shows("3 of 3 runs")) << program.grid().text();
         program.type("   v");
         ASSERT_TRUE(program.shows("3 runs over step")) << program.grid().text();
-        program.settle();
-        expect_golden("curves-" + size, program.grid().text());
+        expect_golden("curves-" + size.name(), shown(program, size));
         program.type("asspl");
         ASSERT_TRUE(program.shows("grouped by plan")) << program.grid().text();
-        program.settle();
-        expect_golden("curves-grouped-" + size, program.grid().text());
+        expect_golden("curves-grouped-" + size.name(), shown(program, size));
     }
 }
 

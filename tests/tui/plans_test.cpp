@@ -124,9 +124,9 @@ TEST_F(TuiPlans, AnUntitledPlanThatIsDroppedIsGone)
 
 TEST_F(TuiPlans, ScalingScreensAreAsTheyWere)
 {
-    for (const auto& [rows, columns] : {std::pair{24, 80}, std::pair{40, 120}, std::pair{60, 200}}) {
+    for (const ScreenSize& size : kScreenSizes) {
         forget_session();
-        TerminalProgram program(fixed(), options(rows, columns));
+        TerminalProgram program(fixed(), options(size));
         ASSERT_TRUE(program.shows("Fits."));
         program.type("3s");
         ASSERT_TRUE(program.shows("4 to 256")) << program.grid().text();
@@ -135,8 +135,7 @@ TEST_F(TuiPlans, ScalingScreensAreAsTheyWere)
         program.type("llama31_8b_4d\r");
         ASSERT_TRUE(program.shows("series added")) << program.grid().text();
         program.type("j"); // what was told goes
-        program.settle();
-        expect_golden("scaling-" + std::to_string(columns) + "x" + std::to_string(rows), program.grid().text());
+        expect_golden("scaling-" + size.name(), shown(program, size));
     }
 }
 

@@ -69,18 +69,16 @@ std::string steady(std::string text)
 TEST_F(TuiRuns, HistoryScreensAreAsTheyWere)
 {
     store_runs();
-    for (const auto& [rows, columns] : {std::pair{24, 80}, std::pair{40, 120}, std::pair{60, 200}}) {
-        TerminalProgram program(fixed(), options(rows, columns));
+    for (const ScreenSize& size : kScreenSizes) {
+        forget_session();
+        TerminalProgram program(fixed(), options(size));
         ASSERT_TRUE(program.shows("Fits."));
-        const std::string size = std::to_string(columns) + "x" + std::to_string(rows);
         program.type("5");
         ASSERT_TRUE(program.shows("3 of 3 runs")) << program.grid().text();
-        program.settle();
-        expect_golden("history-" + size, steady(program.grid().text()));
+        expect_golden("history-" + size.name(), steady(shown(program, size)));
         program.type("4");
         ASSERT_TRUE(program.shows("s start")) << program.grid().text();
-        program.settle();
-        expect_golden("runs-" + size, program.grid().text());
+        expect_golden("runs-" + size.name(), shown(program, size));
     }
 }
 
@@ -119,7 +117,7 @@ TEST_F(TuiRuns, AFullDiskAtAnExportIsALine)
         options());
     ASSERT_TRUE(program.shows("Fits."));
     program.type("e\x15" + (disk / "x.csv").string() + "\r");
-    ASSERT_TRUE(program.shows("No space left")) << program.grid().text();
+    ASSERT_TRUE(program.shows("device")) << "No space left on device, behind a long name\n" << program.grid().text();
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
     EXPECT_FALSE(program.grid().in_alternate_screen());
@@ -189,6 +187,31 @@ TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
     EXPECT_EQ(stored().front().state, RunState::ok);
+}
+
+// r does the last one again; from the history a stored one's plan is opened, and run where it ran.
+TEST_F(TuiRuns, ARunIsDoneAgain)
+{
+    TerminalProgram program(faked({"tui", tiny(5, 20)}), options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("4r");
+    ASSERT_TRUE(program.shows("Nothing was started here yet")) << program.grid().text();
+    program.type("sy");
+    ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();
+    program.type("r");
+    ASSERT_TRUE(program.hides("after 5 steps")) << program.grid().text();
+    ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();
+    program.type("5");
+    ASSERT_TRUE(program.shows("2 of 2 runs")) << program.grid().text();
+    program.type("P");
+    ASSERT_TRUE(program.shows("The plan of Tiny")) << program.grid().text();
+    program.type("again\r");
+    ASSERT_TRUE(program.shows("s starts it")) << program.grid().text();
+    EXPECT_TRUE(program.shows("2/2")) << "in a tab of its own";
+    program.type("sy");
+    ASSERT_TRUE(program.hides("after 5 steps")) << program.grid().text();
+    ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();
+    EXPECT_EQ(stored().size(), 3U);
 }
 
 TEST_F(TuiRuns, AFailureHasAPageWithTheCause)

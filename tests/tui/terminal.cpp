@@ -252,6 +252,10 @@ void TerminalGrid::control(const std::string& sequence)
         for (int i = number(0, 1); i > 0; --i)
             put(last_);
         break;
+    case 'n':
+        if (numbers[0] == 5)
+            answers_ += "\033[0n";
+        break;
     case 'm':
         set_look(numbers);
         break;
@@ -371,7 +375,28 @@ bool TerminalProgram::read_some(std::chrono::milliseconds patience)
     const std::string bytes(block, static_cast<std::size_t>(got));
     bytes_ += bytes;
     grid_.feed(bytes);
+    answers_ += grid_.take_answers();
+    answer();
     return true;
+}
+
+void TerminalProgram::answer()
+{
+    if (keeps_answers_ || answers_.empty() || terminal_ < 0)
+        return;
+    (void)!write(terminal_, answers_.data(), answers_.size());
+    answers_.clear();
+}
+
+void TerminalProgram::keep_answers(bool kept)
+{
+    keeps_answers_ = kept;
+    answer();
+}
+
+void TerminalProgram::type_unread(const std::string& keys)
+{
+    (void)!write(terminal_, keys.data(), keys.size());
 }
 
 void TerminalProgram::type(const std::string& keys)
@@ -432,7 +457,7 @@ void TerminalProgram::hang_up()
     terminal_ = -1;
 }
 
-int TerminalProgram::wait(std::chrono::milliseconds patience)
+int TerminalProgram::wait(std::chrono::milliseconds patience, bool hangs)
 {
     const auto end = std::chrono::steady_clock::now() + patience;
     for (int status = 0; std::chrono::steady_clock::now() < end;) {
@@ -441,7 +466,7 @@ int TerminalProgram::wait(std::chrono::milliseconds patience)
             process_ = -1;
             return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
         }
-        if (!read_some(std::chrono::milliseconds(20)))
+        if (hangs || !read_some(std::chrono::milliseconds(20)))
             usleep(10'000);
     }
     return -1000;

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 namespace fourfold::test {
@@ -30,6 +31,8 @@ public:
     [[nodiscard]] bool has_colors() const;
     [[nodiscard]] bool in_alternate_screen() const { return alternate_; }
     [[nodiscard]] bool shows_cursor() const { return cursor_shown_; }
+    // What it answers to what it was asked (status reports) since the last call.
+    [[nodiscard]] std::string take_answers() { return std::exchange(answers_, {}); }
 
 private:
     void control(const std::string& sequence);
@@ -50,6 +53,7 @@ private:
     std::string ink_, paper_;
     char32_t last_ = U' ';
     std::string pending_; // of a sequence that is not whole yet
+    std::string answers_;
     std::vector<TerminalCell> cells_;
 };
 
@@ -66,6 +70,8 @@ public:
     TerminalProgram& operator=(const TerminalProgram&) = delete;
 
     void type(const std::string& keys);
+    void type_unread(const std::string& keys); // reads nothing meanwhile, as a terminal that hangs
+    void keep_answers(bool kept); // of the terminal, to what it is asked; false: those that were kept go now
     // Reads until the screen has `text`; false after `patience`.
     bool shows(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
     bool hides(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
@@ -74,8 +80,8 @@ public:
     void resize(int rows, int columns);
     void send_signal(int number) const;
     void hang_up(); // the terminal goes away
-    // The exit status; -signal; -1000 where it does not end in time.
-    int wait(std::chrono::milliseconds patience = std::chrono::seconds(20));
+    // The exit status; -signal; -1000 where it does not end in time. Reads meanwhile, unless it `hangs`.
+    int wait(std::chrono::milliseconds patience = std::chrono::seconds(20), bool hangs = false);
     // Reads what comes within `patience`; whether something did.
     bool read_some(std::chrono::milliseconds patience);
     [[nodiscard]] pid_t process() const { return process_; }
@@ -85,7 +91,10 @@ public:
 
 private:
     TerminalGrid grid_;
-    std::string bytes_;
+    void answer();
+
+    std::string bytes_, answers_;
+    bool keeps_answers_ = false;
     int terminal_ = -1;
     pid_t process_ = -1;
 };

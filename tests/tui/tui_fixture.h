@@ -16,6 +16,18 @@
 
 namespace fourfold::test {
 
+// The screens whose pages are kept as files.
+struct ScreenSize {
+    int rows, columns;
+    bool colors;
+    [[nodiscard]] std::string name() const
+    {
+        return std::to_string(columns) + "x" + std::to_string(rows) + (colors ? "" : "-plain");
+    }
+};
+inline constexpr ScreenSize kScreenSizes[]{
+    {24, 80, true}, {24, 80, false}, {40, 120, true}, {40, 120, false}, {60, 200, true}, {60, 200, false}};
+
 inline constexpr const char* kPlan = R"({
   "fourfold_plan": 1, "name": "Sixteen", "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 16,
   "stack": "megatron-lm", "layout": {"tp": 2, "pp": 2},
@@ -30,6 +42,13 @@ protected:
     {
         return {rows, columns,
             {{"XDG_DATA_HOME", (folder_ / "data").string()}, {"XDG_CONFIG_HOME", (folder_ / "config").string()}}};
+    }
+    [[nodiscard]] TerminalProgram::Options options(const ScreenSize& size) const
+    {
+        TerminalProgram::Options options = this->options(size.rows, size.columns);
+        if (!size.colors)
+            options.environment["NO_COLOR"] = "1";
+        return options;
     }
     // The next program starts where nobody was before.
     void forget_session() const { std::filesystem::remove(folder_ / "data/fourfold/tui.json"); }
@@ -47,6 +66,12 @@ protected:
         std::vector<std::string> command = real(arguments);
         command.front() = put_fake_programs(folder_ / "bin").string();
         return command;
+    }
+    // What the screen shows, once nothing comes any more; of the small one how it looks, too.
+    static std::string shown(TerminalProgram& program, const ScreenSize& size)
+    {
+        program.settle();
+        return program.grid().text() + (size.rows == 24 ? "--- looks\n" + program.grid().looks() : "");
     }
     // Compares a screen with the file of that name, which FOURFOLD_UPDATE_GOLDEN writes.
     static void expect_golden(const std::string& name, const std::string& shown)

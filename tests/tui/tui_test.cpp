@@ -11,29 +11,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Size {
-    int rows, columns;
-    bool colors;
-};
-class TuiScreens : public Tui, public ::testing::WithParamInterface<Size> { };
+class TuiScreens : public Tui, public ::testing::WithParamInterface<ScreenSize> { };
 
 TEST_P(TuiScreens, AreAsTheyWere)
 {
-    const auto [rows, columns, colors] = GetParam();
-    TerminalProgram::Options options = this->options(rows, columns);
-    if (!colors)
-        options.environment["NO_COLOR"] = "1";
-    TerminalProgram program(fixed(), options);
+    const ScreenSize size = GetParam();
+    TerminalProgram program(fixed(), options(size));
     ASSERT_TRUE(program.shows("Fits.")) << program.grid().text();
-    const std::string name = std::to_string(columns) + "x" + std::to_string(rows) + (colors ? "" : "-plain");
-    const auto shown = [&](const char* page) {
-        program.settle();
-        std::string text = program.grid().text();
-        if (rows == 24)
-            text += "--- looks\n" + program.grid().looks();
-        expect_golden(std::string(page) + "-" + name, text);
-    };
-    EXPECT_EQ(program.grid().has_colors(), colors);
+    const auto shown
+        = [&](const char* page) { expect_golden(std::string(page) + "-" + size.name(), Tui::shown(program, size)); };
+    EXPECT_EQ(program.grid().has_colors(), size.colors);
     shown("memory");
     program.type("]");
     shown("step-time");
@@ -52,13 +39,10 @@ TEST_P(TuiScreens, AreAsTheyWere)
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
 }
-INSTANTIATE_TEST_SUITE_P(Sizes, TuiScreens,
-    ::testing::Values(Size{24, 80, true}, Size{24, 80, false}, Size{40, 120, true}, Size{40, 120, false},
-        Size{60, 200, true}, Size{60, 200, false}),
-    [](const auto& info) {
-        return "C" + std::to_string(info.param.columns) + "x" + std::to_string(info.param.rows)
-            + (info.param.colors ? "Colors" : "Plain");
-    });
+INSTANTIATE_TEST_SUITE_P(Sizes, TuiScreens, ::testing::ValuesIn(kScreenSizes), [](const auto& info) {
+    return "C" + std::to_string(info.param.columns) + "x" + std::to_string(info.param.rows)
+        + (info.param.colors ? "Colors" : "Plain");
+});
 
 TEST_F(Tui, AnswersAtEachKey)
 {
@@ -288,54 +272,6 @@ TEST_F(Tui, EndsWhileKeysComeWithoutEnd)
     program.type("\033[200~ a paste whose end never comes");
     program.send_signal(SIGTERM);
     EXPECT_EQ(program.wait(std::chrono::seconds(20)), 0);
-}
-
-TEST_F(Tui, ShowsPlainAsciiWhereThereIsNoUtf8)
-{
-    TerminalProgram::Options options = this->options();
-    options.environment["LC_ALL"] = "C";
-    TerminalProgram program(fixed(), options);
-    ASSERT_TRUE(program.shows("Fits."));
-    EXPECT_TRUE(program.shows("2 x 1 x 2 x 4 = 16"));
-    for (const char byte : program.bytes())
-        ASSERT_LT(static_cast<unsigned char>(byte), 128);
-}
-
-TEST_F(Tui, WorksWithEightColors)
-{
-    TerminalProgram::Options options = this->options();
-    options.environment["TERM"] = "linux";
-    TerminalProgram program(fixed(), options);
-    ASSERT_TRUE(program.shows("Fits."));
-    EXPECT_TRUE(program.grid().has_colors());
-}
-
-// Sixteen and true colours are described here: the system's own list may be the short one.
-TEST_F(Tui, WorksWithEveryNumberOfColors)
-{
-    std::ofstream(folder_ / "types") << R"(test-16|sixteen colours,
-	colors#16, pairs#0x7fff,
-	setaf=\E[%?%p1%{8}%<%t3%p1%d%e%p1%{82}%+%d%;m, setab=\E[%?%p1%{8}%<%t4%p1%d%e%p1%{92}%+%d%;m, use=xterm-color,
-test-direct|true colours,
-	RGB, colors#0x1000000, pairs#0x7ffff,
-	setaf=\E[%?%p1%{8}%<%t3%p1%d%e38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
-	setab=\E[%?%p1%{8}%<%t4%p1%d%e48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m, use=xterm-256color,
-)";
-    TerminalProgram tic(
-        {"/usr/bin/tic", "-x", "-o", (folder_ / "terminfo").string(), (folder_ / "types").string()}, options());
-    ASSERT_EQ(tic.wait(), 0) << tic.bytes();
-    for (const char* type : {"test-16", "test-direct", "screen-256color", "tmux-256color", "vt100"}) {
-        TerminalProgram::Options options = this->options();
-        options.environment["TERM"] = type;
-        options.environment["TERMINFO_DIRS"]
-            = (folder_ / "terminfo").string() + ":/etc/terminfo:/lib/terminfo:/usr/share/terminfo";
-        TerminalProgram program(fixed(), options);
-        ASSERT_TRUE(program.shows("Fits.")) << type << "\n" << program.bytes();
-        EXPECT_EQ(program.grid().has_colors(), std::string(type) != "vt100") << type;
-        EXPECT_EQ(program.bytes().find("38;2;") != std::string::npos, std::string(type) == "test-direct") << type;
-        program.type("q");
-        EXPECT_EQ(program.wait(), 0) << type;
-    }
 }
 
 TEST_F(Tui, ComparesTimelinesAndSweepsLayouts)

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -103,6 +104,7 @@ void Linear::Bell::silence() const
 void Linear::run()
 {
     say(kHelp);
+    await_answer();
     settle();
     while (!desk_.quits()) {
         std::fflush(stdout);
@@ -129,11 +131,26 @@ void Linear::run()
             break;
         shell_.tick();
         shell_.settle_overlays();
+        await_answer();
         settle();
         shell_.keep_session(); // whatever ends the program then loses nothing
     }
     shell_.keep_session();
     std::fflush(stdout);
+}
+
+// What is read has its figures: they take a few milliseconds, and lines of a pipe do not wait for them.
+void Linear::await_answer()
+{
+    constexpr std::chrono::milliseconds kPatience{500};
+    const auto begin = std::chrono::steady_clock::now();
+    const auto is_due = [&] { return desk_.plan().state().is_valid() && !desk_.plan().is_answered(); };
+    while (is_due() && std::chrono::steady_clock::now() - begin < kPatience) {
+        pollfd source{bell_.descriptor(), POLLIN, 0};
+        ::poll(&source, 1, 20);
+        bell_.silence();
+        shell_.tick();
+    }
 }
 
 bool Linear::wait()

@@ -42,6 +42,7 @@ private:
     bool take_key(const std::string& line);
     void settle();
     std::optional<std::string> next_line(); // that is there already
+    void await_answer(); // of the plan, for a moment
     bool wait(); // for a line or the bell; false where no line will come any more
 
     Shell& shell_;

@@ -15,8 +15,8 @@ constexpr Pair kAscii[]{{U'\u00a0', U' '}, {U'\u00b5', U'u'}, {U'\u00b7', U'.'},
     {U'\u2026', U'.'}, {U'\u203a', U'>'}, {U'\u2190', U'<'}, {U'\u2191', U'^'}, {U'\u2192', U'>'}, {U'\u2193', U'v'},
     {U'\u2212', U'-'}, {U'\u2260', U'!'}, {U'\u2264', U'<'}, {U'\u2265', U'>'}, {U'\u2500', U'-'}, {U'\u2502', U'|'},
     {U'\u2580', U'"'}, {U'\u2584', U'_'}, {U'\u2588', U'#'}, {U'\u2591', U'.'}, {U'\u2592', U'+'}, {U'\u2593', U'%'},
-    {U'\u25a0', U'#'}, {U'\u25a1', U'o'}, {U'\u25aa', U'*'}, {U'\u25b8', U'>'}, {U'\u25be', U'v'}, {U'\u25cb', U'o'},
-    {U'\u25cf', U'*'}, {U'\u26a0', U'!'}};
+    {U'\u25a0', U'#'}, {U'\u25a1', U'o'}, {U'\u25aa', U'*'}, {U'\u25b2', U'^'}, {U'\u25b8', U'>'}, {U'\u25be', U'v'},
+    {U'\u25cb', U'o'}, {U'\u25cf', U'*'}, {U'\u26a0', U'!'}};
 } // namespace
 
 char32_t ascii_of(char32_t character)
@@ -36,6 +36,16 @@ char32_t ascii_of(char32_t character)
     if (character >= 0x2800 && character < 0x2900)
         return character == 0x2800 ? U' ' : U'*'; // Braille
     return U'?';
+}
+
+char32_t console_of(char32_t character)
+{
+    if (character >= 0x2589 && character <= 0x258f) // parts of a block, from the left
+        return character <= 0x258a ? U'\u2588' : character <= 0x258d ? U'\u258c' : U' ';
+    if (character >= 0x2581 && character <= 0x2587)
+        return character >= 0x2586 ? U'\u2588' : character >= 0x2583 ? U'\u2584' : U' ';
+    const bool is_braille = character >= 0x2800 && character < 0x2900;
+    return is_braille ? ascii_of(character) : character;
 }
 
 } // namespace fourfold::tui

@@ -2,6 +2,7 @@
 #include "app/tui/terminal/screen.h"
 
 #include "app/tui/terminal/glyphs.h"
+#include "app/tui/terminal/signals.h"
 #include "core/base/text.h"
 
 #define NCURSES_NOMACROS 1
@@ -12,13 +13,13 @@
 #include <array>
 #include <cerrno>
 #include <clocale>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -34,94 +35,20 @@ char* tigetstr(const char* name);
 namespace fourfold::tui {
 
 namespace {
-constexpr int kPasteBegin = KEY_MAX - 1;
+constexpr int kPasteBegin = KEY_MAX - 1, kAnswer = KEY_MAX - 2;
+constexpr const char *kQuestion = "\033[5n", *kAnswerText = "\033[0n"; // DSR: is all well? It is.
 constexpr std::size_t kMostPasted = 64 * 1024; // bytes that are kept of a paste
 constexpr const char* kModesOn = "\033[?2004h"; // a paste is told apart from typing
 constexpr const char* kModesOff = "\033[?2004l\033[?1006l\033[?1000l";
 
-// What signal handlers may touch.
+// Of the loop alone.
 struct Terminal {
-    int pipe[2] = {-1, -1};
-    termios found{};
-    char restore[256] = {};
-    std::size_t restore_size = 0;
-    volatile std::sig_atomic_t ending = 0;
-    volatile std::sig_atomic_t entered = 0;
-    bool resized = false, stopped = false, continued = false; // of the loop alone
+    bool resized = false, stopped = false, continued = false;
     Canvas shown;
 };
 Terminal terminal;
 
-constexpr std::array kEnding{SIGTERM, SIGHUP, SIGINT};
-// Those that end a program which knows nothing of them; SIGPIPE and SIGXFSZ are left out from the start.
-constexpr std::array kFatal{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGTRAP, SIGSYS, SIGUSR1, SIGUSR2,
-    SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU};
 constexpr int kMostCells = 4'000'000; // of a screen; a terminal that says more of itself is none to draw on
-
-void tell(char what)
-{
-    const int before = errno;
-    [[maybe_unused]] const ssize_t written = ::write(terminal.pipe[1], &what, 1); // full: it will wake anyhow
-    errno = before;
-}
-
-void on_signal(int number)
-{
-    if (number == SIGWINCH) {
-        tell('r');
-    } else if (number == SIGTSTP) {
-        tell('z');
-    } else if (number == SIGCONT) {
-        tell('c');
-    } else {
-        terminal.ending = 1;
-        tell('e');
-    }
-}
-
-// The program is lost, the terminal is not.
-void on_fatal(int number)
-{
-    if (terminal.entered != 0) {
-        [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, terminal.restore, terminal.restore_size);
-        ::tcsetattr(STDIN_FILENO, TCSANOW, &terminal.found);
-    }
-    ::signal(number, SIG_DFL);
-    ::raise(number);
-}
-
-void handle(int number, void (*handler)(int))
-{
-    struct sigaction action { };
-    action.sa_handler = handler;
-    ::sigaction(number, &action, nullptr);
-}
-
-void handle_signals()
-{
-    for (const int number : kEnding)
-        handle(number, on_signal);
-    for (const int number : {SIGWINCH, SIGTSTP, SIGCONT})
-        handle(number, on_signal);
-    for (const int number : kFatal) {
-        struct sigaction now { };
-        if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) // what is left out stays left out
-            handle(number, on_fatal);
-    }
-}
-
-void forget_signals()
-{
-    for (const int number : kEnding)
-        ::signal(number, SIG_DFL);
-    for (const int number : {SIGWINCH, SIGTSTP, SIGCONT})
-        ::signal(number, SIG_DFL);
-    for (const int number : kFatal) {
-        struct sigaction now { };
-        if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler == on_fatal)
-            ::signal(number, SIG_DFL);
-    }
-}
 
 const char* capability(const char* name)
 {
@@ -160,6 +87,22 @@ constexpr InkColor kColors[]{{Ink::muted, 244, 7, false, 0x8a8a8a}, {Ink::accent
     {Ink::vermilion, 166, 1, false, 0xd55e00}, {Ink::purple, 175, 5, false, 0xcc79a7},
     {Ink::grey, 245, 7, false, 0x8a8a8a}};
 
+// About how many bytes a frame is, of the cells that changed.
+struct Sent {
+    std::size_t bytes = 0;
+    int row = -1, column = -1; // behind the last cell
+    Style style;
+    void add(int at_row, int at_column, const Cell& cell)
+    {
+        constexpr std::size_t kMove = 8, kLook = 20; // of xterm
+        bytes += cell.character < 0x80 ? 1 : cell.character < 0x800 ? 2 : 3;
+        bytes += (row == at_row && column == at_column ? 0 : kMove) + (style == cell.style ? 0 : kLook);
+        row = at_row;
+        column = at_column + width_of(cell.character);
+        style = cell.style;
+    }
+};
+
 const InkColor* color_of(Ink ink)
 {
     const auto* const found = std::find_if(
@@ -195,11 +138,12 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
         ::unsetenv("LINES");
         ::unsetenv("COLUMNS");
     }
-    if (::pipe2(terminal.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (::pipe2(signals_held.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return Problem{ProblemCode::io, std::string("no pipe can be made: ") + std::strerror(errno), "", "terminal"};
-    ::tcgetattr(STDIN_FILENO, &terminal.found);
+    ::tcgetattr(STDIN_FILENO, &signals_held.found);
     handle_signals(); // before curses, which leaves those alone that are taken
-    ::set_escdelay(25);
+    if (std::getenv("ESCDELAY") == nullptr)
+        ::set_escdelay(25);
     if (::newterm(nullptr, stdout, stdin) == nullptr) {
         forget_signals();
         return no_terminal("TERM=" + printable(type) + " cannot be used", "set TERM to what your terminal is");
@@ -207,14 +151,17 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     std::unique_ptr<Screen> screen(new Screen);
     screen->utf8_ = std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0;
     screen->mouse_ = options.mouse;
+    screen->console_ = std::string_view(type).starts_with("linux");
     screen->choose_colors(options.colors);
     for (const char* part : {kModesOff, capability("sgr0"), capability("op"), capability("cnorm"), capability("rmkx"),
              capability("rmcup")}) {
-        const std::size_t length = std::min(std::strlen(part), sizeof terminal.restore - terminal.restore_size);
-        std::memcpy(terminal.restore + terminal.restore_size, part, length);
-        terminal.restore_size += length;
+        const std::size_t length = std::min(std::strlen(part), sizeof signals_held.restore - signals_held.restore_size);
+        std::memcpy(signals_held.restore + signals_held.restore_size, part, length);
+        signals_held.restore_size += length;
     }
     ::define_key("\033[200~", kPasteBegin);
+    ::define_key(kAnswerText, kAnswer);
+    screen->asks_ = std::string_view(capability("cup")).starts_with("\033["); // of the others some write it down
     ::raw();
     ::noecho();
     ::nonl();
@@ -234,17 +181,17 @@ Screen::~Screen()
     leave();
     forget_signals();
     ::delscreen(::set_term(nullptr));
-    for (int& end : terminal.pipe) {
+    for (int& end : signals_held.pipe) {
         ::close(end);
         end = -1;
     }
     terminal.shown = {};
-    terminal.restore_size = 0;
+    signals_held.restore_size = 0;
 }
 
 void Screen::enter()
 {
-    terminal.entered = 1;
+    signals_held.entered = 1;
     ::curs_set(0);
     ::refresh();
     send(kModesOn);
@@ -255,9 +202,12 @@ void Screen::enter()
 
 void Screen::leave()
 {
+    if (is_ending() && !is_writable())
+        drop_unread();
     send(kModesOff);
+    hear_out();
     ::endwin();
-    terminal.entered = 0;
+    signals_held.entered = 0;
 }
 
 void Screen::choose_colors(bool wanted)
@@ -267,6 +217,34 @@ void Screen::choose_colors(bool wanted)
         return;
     ::use_default_colors();
     colors_ = COLORS;
+}
+
+// What was asked is answered to this program, not to the shell behind it.
+void Screen::hear_out()
+{
+    constexpr std::chrono::seconds kPatience{1};
+    const auto begin = Flow::Clock::now();
+    while (flow_.has_questions() && Flow::Clock::now() - begin < kPatience) {
+        pollfd source{STDIN_FILENO, POLLIN, 0};
+        if (::poll(&source, 1, 50) > 0 && (source.revents & (POLLHUP | POLLERR)) != 0)
+            break;
+        while (key().code != Key::none) { }
+    }
+    flow_.forget();
+}
+
+bool Screen::is_writable()
+{
+    pollfd sink{STDOUT_FILENO, POLLOUT, 0};
+    return ::poll(&sink, 1, 0) > 0; // gone counts as well
+}
+
+bool Screen::is_ready()
+{
+    frame_waits_ = !flow_.is_ready(Flow::Clock::now()) ? WaitsFor::answer
+        : !is_writable()                               ? WaitsFor::room
+                                                       : WaitsFor::nothing;
+    return frame_waits_ == WaitsFor::nothing;
 }
 
 int Screen::rows() const
@@ -310,6 +288,7 @@ unsigned Screen::attributes_of(const Style& style, short& pair)
 
 void Screen::show(const Canvas& canvas)
 {
+    Sent sent;
     const bool same_size = terminal.shown.rows() == canvas.rows() && terminal.shown.columns() == canvas.columns();
     if (!same_size)
         ::erase();
@@ -318,8 +297,12 @@ void Screen::show(const Canvas& canvas)
             const Cell& cell = canvas.at(row, column);
             if (cell.character == 0 || (same_size && cell == terminal.shown.at(row, column)))
                 continue;
+            sent.add(row, column, cell);
             const bool wide = width_of(cell.character) == 2;
-            const char32_t character = utf8_ ? cell.character : wide ? U'?' : ascii_of(cell.character);
+            const char32_t character = console_ && utf8_ ? console_of(cell.character)
+                : utf8_                                  ? cell.character
+                : wide                                   ? U'?'
+                                                         : ascii_of(cell.character);
             const std::array<wchar_t, 2> text{static_cast<wchar_t>(character), 0};
             short pair = 0;
             const attr_t attributes = attributes_of(cell.style, pair);
@@ -336,7 +319,13 @@ void Screen::show(const Canvas& canvas)
     ::curs_set(cursor ? 1 : 0);
     if (cursor)
         ::move(canvas.cursor_row, canvas.cursor_column);
-    ::refresh();
+    signals_held.writing = 1;
+    if (!is_ending())
+        ::refresh();
+    flow_.sent(sent.bytes);
+    if (asks_ && flow_.asks(Flow::Clock::now()))
+        send(kQuestion);
+    signals_held.writing = 0;
 }
 
 void Screen::redraw()
@@ -347,13 +336,20 @@ void Screen::redraw()
 
 void Screen::wait(int milliseconds)
 {
-    std::array<pollfd, 2> sources{{{STDIN_FILENO, POLLIN, 0}, {terminal.pipe[0], POLLIN, 0}}};
+    std::array<pollfd, 3> sources{{{STDIN_FILENO, POLLIN, 0}, {signals_held.pipe[0], POLLIN, 0}, {-1, POLLOUT, 0}}};
+    const WaitsFor frame_waits = std::exchange(frame_waits_, WaitsFor::nothing);
+    if (frame_waits == WaitsFor::room) {
+        sources[2].fd = STDOUT_FILENO;
+    } else if (frame_waits == WaitsFor::answer) {
+        const int patience = flow_.patience(Flow::Clock::now());
+        milliseconds = milliseconds < 0 ? patience : std::min(milliseconds, patience);
+    }
     if (::poll(sources.data(), sources.size(), milliseconds) < 0 && errno != EINTR)
         return;
     if ((sources[0].revents & (POLLHUP | POLLERR)) != 0)
-        terminal.ending = 1; // the terminal is gone
+        signals_held.ending = 1; // the terminal is gone
     std::array<char, 64> told{};
-    for (ssize_t got = 0; (got = ::read(terminal.pipe[0], told.data(), told.size())) > 0;) {
+    for (ssize_t got = 0; (got = ::read(signals_held.pipe[0], told.data(), told.size())) > 0;) {
         for (ssize_t i = 0; i < got; ++i) {
             terminal.resized = terminal.resized || told[static_cast<std::size_t>(i)] == 'r';
             terminal.stopped = terminal.stopped || told[static_cast<std::size_t>(i)] == 'z';
@@ -371,22 +367,18 @@ void Screen::wait(int milliseconds)
 
 void Screen::wake()
 {
-    tell('w');
+    tell_loop('w');
 }
 
 bool Screen::is_ending() const
 {
-    return terminal.ending != 0;
+    return signals_held.ending != 0;
 }
 
 void Screen::suspend()
 {
     leave();
-    ::signal(SIGTSTP, SIG_DFL);
-    ::signal(SIGCONT, SIG_DFL);
-    ::kill(0, SIGTSTP); // the whole job, as the terminal would
-    handle(SIGTSTP, on_signal);
-    handle(SIGCONT, on_signal);
+    stop_job();
     enter();
     terminal.resized = true;
 }
@@ -402,7 +394,7 @@ Key Screen::take_paste()
     std::string tail; // where the end may begin
     std::array<char, kEnd.size()> block{};
     int there = 0; // bytes that can be read without a wait
-    while (tail != kEnd && terminal.ending == 0) {
+    while (tail != kEnd && signals_held.ending == 0) {
         pollfd source{STDIN_FILENO, POLLIN, 0};
         if (there <= 0 && (::poll(&source, 1, kPatience) <= 0 || ::ioctl(STDIN_FILENO, FIONREAD, &there) != 0))
             break;
@@ -422,6 +414,8 @@ Key Screen::take_paste()
         key.pasted += tail.size();
         key.text.append(tail, 0, kMostPasted - key.text.size());
     }
+    for (std::size_t at = 0; (at = key.text.find(kAnswerText)) != std::string::npos; flow_.answered())
+        key.text.erase(at, std::strlen(kAnswerText)); // it came among what was pasted
     std::replace(key.text.begin(), key.text.end(), '\r', '\n');
     return key;
 }
@@ -436,7 +430,9 @@ Key Screen::key()
         return {Key::resize};
     }
     wint_t letter = 0;
-    const int kind = ::get_wch(&letter);
+    int kind = 0;
+    while ((kind = ::get_wch(&letter)) == KEY_CODE_YES && letter == kAnswer)
+        flow_.answered();
     if (kind == ERR)
         return {};
     const auto code = static_cast<int>(letter);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/tui/terminal/canvas.h"
+#include "app/tui/terminal/flow.h"
 #include "app/tui/terminal/key.h"
 #include "core/base/expected.h"
 
@@ -35,6 +36,8 @@ public:
     [[nodiscard]] bool has_colors() const { return colors_ > 0; }
     [[nodiscard]] bool is_utf8() const { return utf8_; }
 
+    // Whether the terminal keeps up; where it does not, wait() returns when it may.
+    bool is_ready();
     void show(const Canvas& canvas);
     void redraw(); // everything is sent again
     // Waits for a key, for wake() or for `milliseconds` (negative: for ever).
@@ -61,12 +64,19 @@ private:
     Screen() = default;
     void enter();
     void leave();
+    void hear_out();
+    static bool is_writable();
     void choose_colors(bool wanted);
     [[nodiscard]] unsigned attributes_of(const Style& style, short& pair);
     Key take_paste();
 
     int colors_ = 0; // 0: none
     bool utf8_ = false, mouse_ = false;
+    bool asks_ = false; // the terminal may be asked
+    bool console_ = false; // of Linux
+    enum class WaitsFor { nothing, answer, room };
+    WaitsFor frame_waits_ = WaitsFor::nothing;
+    Flow flow_;
 };
 
 } // namespace fourfold::tui

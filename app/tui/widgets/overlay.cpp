@@ -58,7 +58,7 @@ void Picker::filter()
             const std::size_t at = text.find(word);
             if (at == std::string::npos)
                 return detail.find(word) != std::string::npos;
-            score += at == 0 ? 4 : text[at - 1] == ' ' ? 3 : 1;
+            score += text == word ? 8 : at == 0 ? 4 : text[at - 1] == ' ' ? 3 : 1;
             return true;
         });
         if (has_all)

@@ -71,7 +71,9 @@ void TimelineRows::draw_two(Canvas& canvas, int row, int stage) const
         const auto ink = [](const view::TimelineBar* bar) {
             return bar == nullptr ? Ink::normal : kSpanFills[static_cast<std::size_t>(bar->kind)].ink;
         };
-        if (upper != nullptr)
+        if (upper != nullptr && lower != nullptr && ink(upper) == ink(lower)) // no paper: fewer bytes
+            canvas.put(row, left + column, U'\u2588', {ink(upper)});
+        else if (upper != nullptr)
             canvas.put(row, left + column, U'\u2580', {ink(upper), ink(lower)});
         else if (lower != nullptr)
             canvas.put(row, left + column, U'\u2584', {ink(lower)});

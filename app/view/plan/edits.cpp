@@ -2,6 +2,7 @@
 #include "app/view/plan/edits.h"
 
 #include "core/model/config_file.h"
+#include "core/model/import_report.h"
 #include "core/plan/fields.h"
 
 #include <algorithm>
@@ -33,6 +34,15 @@ void put(Json& object, const std::string& path, const Json& value)
     if (!child.is_object())
         child = Json::object();
     put(child, path.substr(dot + 1), value);
+}
+
+std::optional<ImportReport> report_of(const Plan& plan)
+{
+    const Json& config = value_at(plan.document, "model");
+    ImportReport report;
+    if (!config.is_object() || !model_from_config(config, plan.where, &report))
+        return {};
+    return report;
 }
 
 Expected<Plan> rebuilt(const Plan& plan, Json document)
@@ -122,12 +132,26 @@ Expected<Plan> with_other_model(const Plan& plan, const Presets& presets, Json m
     return rebuilt(plan, std::move(document));
 }
 
-Expected<Plan> with_hugging_face_config(
-    const Plan& plan, const Presets& presets, const std::filesystem::path& file, ImportReport* report)
+Expected<Plan> with_hugging_face_config(const Plan& plan, const Presets& presets, const std::filesystem::path& file)
 {
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error))
+        return with_hugging_face_config(plan, presets, file / "config.json");
     FOURFOLD_TRY(Json config, read_config_file(file, false));
-    FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string(), report));
+    FOURFOLD_TRY([[maybe_unused]] const ModelShape shape, model_from_config(config, file.string()));
     return with_other_model(plan, presets, std::move(config));
+}
+
+std::vector<std::string> config_report(const Plan& plan)
+{
+    const std::optional<ImportReport> report = report_of(plan);
+    return report ? lines_of(*report) : std::vector<std::string>();
+}
+
+bool ignores_keys(const Plan& plan)
+{
+    const std::optional<ImportReport> report = report_of(plan);
+    return report && !report->ignored.empty();
 }
 
 Plan copy_of(Plan plan, const std::string& title)

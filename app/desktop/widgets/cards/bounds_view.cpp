@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/models/shared/text.h"
+#include "app/view/prediction/bound_words.h"
 #include "core/report/views/plan_tables.h"
 
 #include <QPainter>
@@ -16,32 +17,7 @@ namespace {
 constexpr int kBoundNameWidth = 230;
 constexpr int kVerdictWidth = 430;
 constexpr int kBoundsLegendHeight = 26;
-
-QString linkName(LinkKind link)
-{
-    return fromUtf8(name(link));
-}
-
-QString parallelismName(const std::string& parallelism)
-{
-    return fromUtf8(parallelism).toUpper();
-}
 } // namespace
-
-QString boundCondition(const LinkBound& link)
-{
-    const double communication = link.bound.communication_s(link.batch), compute = link.bound.compute_s(link.batch);
-    const QString times
-        = BoundsView::tr("communication %1 %2 compute %3")
-              .arg(duration(communication), communication <= compute ? QStringLiteral("\u2264") : QStringLiteral(">"),
-                  duration(compute));
-    const std::optional<double> least = link.bound.least_batch();
-    if (!least)
-        return BoundsView::tr("%1; no micro-batch is large enough").arg(times);
-    if (*least < 1)
-        return BoundsView::tr("%1, at any micro-batch").arg(times);
-    return BoundsView::tr("%1, from %2 on").arg(times, counted(std::ceil(*least), BoundsView::tr("sequence")));
-}
 
 BoundsView::BoundsView(QWidget* parent)
     : Card(tr("What bounds it"), parent)
@@ -56,7 +32,7 @@ void BoundsView::showBounds(Bounds bounds)
     setSubtitle(tr("one layer's forward pass (TP, FSDP, EP), one stage's (PP): does computing hide communicating?"));
     QStringList lines;
     for (const LinkBound& link : m_bounds.links)
-        lines << QStringLiteral("%1: %2").arg(parallelismName(link.parallelism), boundCondition(link));
+        lines << fromUtf8(view::bound_name(link) + ": " + view::bound_condition(link));
     setAccessibleDescription(lines.join(QStringLiteral(". ")));
     update();
 }
@@ -94,11 +70,8 @@ void BoundsView::paintRow(
 {
     painter.setFont(scaledFont(-0.25, link.used ? QFont::DemiBold : QFont::Normal));
     painter.setPen(theme.text);
-    const QString name
-        = tr("%1, %2 over the %3")
-              .arg(parallelismName(link.parallelism), counted(link.ranks, tr("rank")), linkName(link.link));
     cut().draw(painter, QRectF(line.left(), line.top(), px(kBoundNameWidth) - px(8), line.height()),
-        Qt::AlignLeft | Qt::AlignVCenter, name);
+        Qt::AlignLeft | Qt::AlignVCenter, fromUtf8(view::bound_name(link)));
     const double verdict = std::min(double(px(kVerdictWidth)), line.width() * 0.45);
     const double room = line.width() - px(kBoundNameWidth) - verdict - px(12);
     const double bar = std::max(3.0, std::min(double(px(11)), line.height() / 2 - 3));
@@ -125,7 +98,8 @@ void BoundsView::paintRow(
         return;
     painter.setFont(scaledFont(-0.75));
     painter.setPen(theme.muted);
-    cut().draw(painter, first.translated(0, lineHeight), Qt::AlignLeft | Qt::AlignVCenter, boundCondition(link));
+    cut().draw(painter, first.translated(0, lineHeight), Qt::AlignLeft | Qt::AlignVCenter,
+        fromUtf8(view::bound_condition(link)));
 }
 
 QString BoundsView::tipAt(const QPoint& point) const
@@ -137,10 +111,7 @@ QString BoundsView::tipAt(const QPoint& point) const
     if (index < 0 || index >= double(m_bounds.links.size()))
         return {};
     const LinkBound& link = m_bounds.links[static_cast<std::size_t>(index)];
-    return tr("%1\nlatency %2, at any batch %3, per sequence %4; compute per sequence %5\n"
-              "latency + transfer \u2264 batch \u00d7 (compute \u2212 transfer of a sequence)")
-        .arg(boundCondition(link), duration(link.bound.latency_s), duration(link.bound.transfer_s),
-            duration(link.bound.transfer_s_per_sequence), duration(link.bound.compute_s_per_sequence));
+    return fromUtf8(view::bound_condition(link) + "\n" + view::bound_terms(link));
 }
 
 Table BoundsView::table() const

@@ -30,7 +30,4 @@ private:
     Bounds m_bounds;
 };
 
-// "communication 1.2 ms <= compute 3.4 ms, from 1 sequence on".
-QString boundCondition(const LinkBound& link);
-
 } // namespace fourfold::ui

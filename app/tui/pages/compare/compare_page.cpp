@@ -2,14 +2,14 @@
 #include "app/tui/pages/compare/compare_page.h"
 
 #include "app/tui/linear/spoken.h"
+#include "app/tui/pages/compare/table_items.h"
 #include "app/tui/widgets/bars.h"
 #include "app/view/compare/comparison.h"
+#include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
-#include "core/calibration/measured_table.h"
-#include "core/calibration/score_card.h"
 #include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
 
@@ -22,6 +22,23 @@ std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
 {
     return std::make_shared<const Prediction>(predict_with_evidence(plan));
 }
+
+struct BarFigure {
+    const char* title;
+    std::optional<double> (*of)(const Prediction& prediction);
+    std::string (*text)(double value);
+};
+constexpr BarFigure kBarFigures[]{
+    {"Tokens/s per GPU, predicted", [](const Prediction& p) { return p.tps_per_gpu; }, view::throughput_text},
+    {"MFU, %, predicted", [](const Prediction& p) { return p.mfu; }, [](double share) { return view::percent(share); }},
+    {"GiB per GPU, predicted", [](const Prediction& p) { return p.memory_gib; }, view::gib},
+    {"Step time, predicted", [](const Prediction& p) { return p.step_time_s; }, view::duration},
+    {"Exposed communication of a step, predicted",
+        [](const Prediction& p) -> std::optional<double> {
+            return p.time_by_part[Part::tp] + p.time_by_part[Part::cp] + p.time_by_part[Part::pp]
+                + p.time_by_part[Part::dp] + p.time_by_part[Part::ep];
+        },
+        view::duration}};
 } // namespace
 
 ComparePage::ComparePage(Desk& desk)
@@ -44,8 +61,47 @@ void ComparePage::add(Entry entry)
 
 void ComparePage::add(const ResolvedPlan& layout)
 {
-    add(Entry{view::layout_line(layout.layout) + " mb " + std::to_string(layout.training.micro_batch), "layout",
-        predicted(layout), {}});
+    add(layout, view::layout_line(layout.layout) + " mb " + std::to_string(layout.training.micro_batch), "layout");
+}
+
+void ComparePage::add(const ResolvedPlan& plan, const std::string& name, const std::string& kind)
+{
+    add(Entry{name, kind, predicted(plan), {}, "plan:" + to_json(plan, PresetStyle::ids).dump()});
+}
+
+void ComparePage::add(const MeasuredRow& row, const std::filesystem::path& table)
+{
+    const auto measured = std::make_shared<RunSummary>();
+    measured->measured_tps_per_gpu = row.tps_per_gpu;
+    measured->measured_step_time_s = row.step_time_s;
+    measured->measured_memory_gib = row.memory_gib;
+    const std::string line = std::to_string(row.line), stem = table.stem().string();
+    add(Entry{stem + " line " + line, "published", predicted(row.plan), measured,
+        "row:" + line + ":" + std::filesystem::absolute(table).string(), {}, stem});
+}
+
+// What is gone since, or is no plan any more, is left out.
+void ComparePage::add_again(const std::string& origin, const std::string& name, const std::string& kind)
+{
+    const std::size_t colon = origin.find(':');
+    const std::string what = origin.substr(0, colon), rest = colon == std::string::npos ? "" : origin.substr(colon + 1);
+    if (what == "run") {
+        if (const Expected<RunDetail> run = view::stored_run({}, rest))
+            add(*run);
+    } else if (what == "plan") {
+        const Expected<Plan> plan = parse_plan(rest, "session");
+        const Expected<ResolvedPlan> resolved
+            = plan ? resolve(*plan, desk_.presets()) : Expected<ResolvedPlan>(plan.error());
+        if (resolved && check(*resolved).empty())
+            add(*resolved, name, kind);
+    } else if (what == "row") {
+        const std::filesystem::path file = rest.substr(std::min(rest.find(':'), rest.size() - 1) + 1);
+        const Expected<MeasuredTable> table = view::read_table(file, desk_.presets());
+        for (const MeasuredRow& row : table ? table->rows : std::vector<MeasuredRow>()) {
+            if (std::to_string(row.line) == rest.substr(0, rest.find(':')) && row.plan.gpus > 0)
+                add(row, file);
+        }
+    }
 }
 
 void ComparePage::add(const RunDetail& run)
@@ -134,7 +190,7 @@ std::string ComparePage::hints() const
     case Shown::table:
         break;
     }
-    return "a add  f reference  v timelines  m sweep  s scaling  x remove  d differences  e export";
+    return "a add  f reference  v timelines  m sweep  s scaling  b bars  x remove  d differences  e export";
 }
 
 void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
@@ -182,17 +238,18 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
     if (bars == 0)
         return;
     int row = place.row + place.rows - bars;
-    canvas.text(row++, place.column + 1, "Tokens/s per GPU, predicted", kBold);
+    const BarFigure& figure = kBarFigures[bar_figure_];
+    canvas.text(row++, place.column + 1, figure.title, kBold);
     const std::vector<Entry> compared = all();
-    const auto speed = [&](std::size_t i) { return compared[i].prediction->tps_per_gpu.value_or(0); };
+    const auto value = [&](std::size_t i) { return figure.of(*compared[i].prediction).value_or(0); };
     double most = 0;
     for (std::size_t i = 0; i < entries.rows.size(); ++i)
-        most = std::max(most, speed(i));
+        most = std::max(most, value(i));
     for (std::size_t i = 0; i < static_cast<std::size_t>(bars - 1); ++i, ++row) {
         canvas.text_in(row, place.column + 1, 30, name_of(i));
-        const BarPart part[]{{speed(i), {Ink::blue, U'#'}}};
+        const BarPart part[]{{value(i), {Ink::blue, U'#'}}};
         draw_bar(canvas, row, place.column + 32, place.columns - 44, part, most, look);
-        canvas.text_in(row, place.column + place.columns - 11, 10, view::throughput_text(speed(i)), {}, true);
+        canvas.text_in(row, place.column + place.columns - 11, 10, figure.text(value(i)), {}, true);
     }
 }
 
@@ -242,6 +299,8 @@ bool ComparePage::key(const Key& key)
         ask_reference();
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
+    } else if (key.is('b')) {
+        bar_figure_ = (bar_figure_ + 1) % std::size(kBarFigures);
     } else if (key.is('e')) {
         desk_.ask_to_export("comparison", [this] { return table(); });
     } else {
@@ -314,7 +373,7 @@ void ComparePage::pick_plan()
                              const auto resolved
                                  = plan ? resolve(*plan, desk_.presets()) : Expected<ResolvedPlan>(plan.error());
                              if (resolved)
-                                 add(Entry{id, "plan", predicted(*resolved), {}});
+                                 add(*resolved, id, "plan");
                              else
                                  desk_.tell(resolved.error().line(), view::Tone::bad);
                          }});
@@ -324,17 +383,13 @@ void ComparePage::pick_plan()
 
 void ComparePage::pick_table()
 {
-    std::vector<Picker::Item> items;
-    for (const std::filesystem::path& file : published_tables())
-        items.push_back({file.stem().string(), "", [this, file] { pick_row(file); }});
-    desk_.open(std::make_unique<Picker>("Published table", std::move(items)));
+    desk_.open(std::make_unique<Picker>(
+        "Measured table", table_items(desk_, [this](const std::filesystem::path& file) { pick_row(file); })));
 }
 
 void ComparePage::pick_row(const std::filesystem::path& table)
 {
-    const Expected<TableSources> sources = TableSources::find();
-    const Expected<MeasuredTable> read
-        = sources ? read_measured_table(table, *sources, desk_.presets()) : Expected<MeasuredTable>(sources.error());
+    const Expected<MeasuredTable> read = view::read_table(table, desk_.presets());
     if (!read) {
         desk_.tell(read.error().line(), view::Tone::bad);
         return;
@@ -343,15 +398,8 @@ void ComparePage::pick_row(const std::filesystem::path& table)
     for (const MeasuredRow& row : read->rows) {
         if (row.plan.gpus == 0 || !row.ran())
             continue;
-        const std::string name = table.stem().string() + " line " + std::to_string(row.line);
         items.push_back({row.plan.model.name + " on " + view::gpus_fact(row.plan), view::layout_line(row.plan.layout),
-            [this, row, name, file = table.stem().string()] {
-                const auto measured = std::make_shared<RunSummary>();
-                measured->measured_tps_per_gpu = row.tps_per_gpu;
-                measured->measured_step_time_s = row.step_time_s;
-                measured->measured_memory_gib = row.memory_gib;
-                add(Entry{name, "published", predicted(row.plan), measured, {}, {}, file});
-            }});
+            [this, row, table] { add(row, table); }});
     }
     desk_.open(std::make_unique<Picker>("Row of " + table.stem().string(), std::move(items)));
 }
@@ -361,7 +409,7 @@ std::vector<Command> ComparePage::commands()
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Add to the comparison", "a", press('a')}, {"Remove from the comparison", "x", press('x')},
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
-        {"Timelines over each other, or the table", "v", press('v')},
+        {"Another figure as bars", "b", press('b')}, {"Timelines over each other, or the table", "v", press('v')},
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
         {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')}};
 }
@@ -371,7 +419,7 @@ Json ComparePage::state() const
     Json origins = Json::array();
     for (const Entry& entry : entries_) {
         if (!entry.origin.empty())
-            origins.push_back(entry.origin);
+            origins.push_back({{"origin", entry.origin}, {"name", entry.name}, {"kind", entry.kind}});
     }
     return {{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)},
         {"series", scaling_.state()}};
@@ -384,12 +432,12 @@ void ComparePage::restore(const Json& state)
     scaling_.restore(state.value("series", Json()));
     if (!state.contains("entries") || !state["entries"].is_array())
         return;
-    for (const Json& origin : state["entries"]) {
-        const std::string text = origin.is_string() ? origin.get<std::string>() : "";
-        if (!text.starts_with("run:"))
-            continue;
-        if (const Expected<RunDetail> run = view::stored_run({}, text.substr(4)))
-            add(*run);
+    for (const Json& entry : state["entries"]) {
+        if (entry.is_string()) // of a version that kept runs alone
+            add_again(entry.get<std::string>(), {}, {});
+        else if (entry.is_object())
+            add_again(member_or(entry, "origin", std::string()), member_or(entry, "name", std::string()),
+                member_or(entry, "kind", std::string()));
     }
     desk_.forget_message();
 }

@@ -7,6 +7,7 @@
 #include "app/tui/pages/compare/sweep_grid.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/table_view.h"
+#include "core/calibration/measured_table.h"
 #include "core/history/store.h"
 
 namespace fourfold::tui {
@@ -35,7 +36,7 @@ private:
         std::string name, kind;
         std::shared_ptr<const Prediction> prediction;
         std::shared_ptr<const RunSummary> measured; // null: was not run
-        std::string origin{}; // "run:ID"; what the next start adds again
+        std::string origin{}; // "run:ID", "plan:JSON", "row:LINE:FILE"; what the next start adds again
         std::shared_ptr<const Timeline> trace{}; // of a run's measured step
         std::string table{}; // of a published row
         const view::PlanEditor* plan = nullptr; // of an open plan
@@ -51,6 +52,9 @@ private:
     void pick_plan();
     void pick_table();
     void pick_row(const std::filesystem::path& table);
+    void add(const ResolvedPlan& plan, const std::string& name, const std::string& kind);
+    void add(const MeasuredRow& row, const std::filesystem::path& table);
+    void add_again(const std::string& origin, const std::string& name, const std::string& kind);
     void ask_to_remove();
     void ask_reference();
     [[nodiscard]] std::vector<ScalingChart::Compared> compared() const;
@@ -65,6 +69,7 @@ private:
     [[nodiscard]] std::size_t reference(const std::vector<Entry>& all) const; // its place
     std::optional<Entry> reference_; // empty, or not there any more: the plan on show
     bool differences_only_ = false;
+    std::size_t bar_figure_ = 0; // of those that bars show
     enum class Shown { table, timelines, sweep, scaling } shown_ = Shown::table;
     SweepGrid sweep_;
     ScalingChart scaling_;

@@ -2,11 +2,11 @@
 #include "app/tui/pages/compare/scaling_chart.h"
 
 #include "app/tui/linear/spoken.h"
+#include "app/tui/pages/compare/table_items.h"
 #include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/series_look.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
-#include "core/calibration/score_card.h"
 
 #include <algorithm>
 #include <cmath>
@@ -130,12 +130,8 @@ bool ScalingChart::key(const Key& key)
 
 void ScalingChart::ask_table()
 {
-    std::vector<Picker::Item> items;
-    for (const std::filesystem::path& table : measured_tables_in("."))
-        items.push_back({table.filename().string(), "in this folder", [this, table] { add_table(table); }});
-    for (const std::filesystem::path& table : published_tables())
-        items.push_back({table.stem().string(), "published", [this, table] { add_table(table); }});
-    desk_.open(std::make_unique<Picker>("What a table measured", std::move(items)));
+    desk_.open(std::make_unique<Picker>(
+        "What a table measured", table_items(desk_, [this](const std::filesystem::path& table) { add_table(table); })));
 }
 
 void ScalingChart::add_table(const std::filesystem::path& file)

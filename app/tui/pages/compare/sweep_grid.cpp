@@ -2,9 +2,10 @@
 #include "app/tui/pages/compare/sweep_grid.h"
 
 #include "app/tui/linear/spoken.h"
+#include "app/tui/pages/compare/table_items.h"
 #include "app/view/compare/grid_around.h"
+#include "app/view/compare/published.h"
 #include "core/base/text.h"
-#include "core/calibration/score_card.h"
 #include "core/plan/plan_edit.h"
 #include "core/report/views/grid_table.h"
 
@@ -128,21 +129,17 @@ void SweepGrid::ask_table()
                                          beside_.reset();
                                          base_.reset();
                                      }}};
-    for (const std::filesystem::path& file : published_tables()) {
-        items.push_back({file.stem().string(), "measured", [this, file] {
-                             const Expected<TableSources> sources = TableSources::find();
-                             const Expected<MeasuredTable> read = sources
-                                 ? read_measured_table(file, *sources, desk_.presets())
-                                 : Expected<MeasuredTable>(sources.error());
-                             if (!read) {
-                                 desk_.tell(read.error().line(), view::Tone::bad);
-                                 return;
-                             }
-                             beside_ = std::make_shared<const MeasuredTable>(*read);
-                             table_name_ = file.stem().string();
-                             base_.reset(); // predicted anew
-                         }});
-    }
+    const auto take = [this](const std::filesystem::path& file) {
+        const Expected<MeasuredTable> read = view::read_table(file, desk_.presets());
+        if (!read) {
+            desk_.tell(read.error().line(), view::Tone::bad);
+            return;
+        }
+        beside_ = std::make_shared<const MeasuredTable>(*read);
+        table_name_ = file.stem().string();
+        base_.reset(); // predicted anew
+    };
+    std::ranges::move(table_items(desk_, take), std::back_inserter(items));
     desk_.open(std::make_unique<Picker>("Layouts and measurements", std::move(items)));
 }
 

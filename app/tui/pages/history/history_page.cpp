@@ -4,10 +4,12 @@
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/pages/history/recalibrate_box.h"
+#include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/widgets/plot.h"
 #include "app/view/history/history_access.h"
 #include "app/view/history/run_facts.h"
 #include "app/view/runs/live_run.h"
+#include "app/view/runs/run_again.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 
@@ -36,9 +38,10 @@ int place_of(int column)
 }
 } // namespace
 
-HistoryPage::HistoryPage(Desk& desk, ComparePage& compare)
+HistoryPage::HistoryPage(Desk& desk, ComparePage& compare, RunsPage& runs)
     : Page(desk)
     , compare_(compare)
+    , runs_(runs)
     , table_({}, 1)
     , import_(desk, [this](const std::string& run) { show_imported(run); })
     , curves_(desk)
@@ -257,6 +260,8 @@ bool HistoryPage::key(const Key& key)
         import_.ask();
     else if (key.is('K'))
         recalibrate();
+    else if (key.is('P'))
+        ask_about_plan();
     else if (key.is('t') || key.is('n'))
         edit(key.is('t'));
     else if (key.is('e'))
@@ -361,6 +366,36 @@ void HistoryPage::compare()
         desk_.go(PageId::compare);
 }
 
+void HistoryPage::ask_about_plan()
+{
+    if (chosen() == nullptr)
+        return;
+    const Expected<RunDetail> run = view::stored_run({}, chosen()->id);
+    if (!run) {
+        desk_.tell(run.error().line(), view::Tone::bad);
+        return;
+    }
+    // `runs`: on the target where it ran; the start is the person's to give.
+    const auto open = [this, run = *run](bool from_checkpoint, bool runs) {
+        Expected<Plan> plan = from_checkpoint ? view::plan_from_checkpoint(run) : view::plan_of_run(run);
+        if (!plan) {
+            desk_.tell(plan.error().line(), view::Tone::bad);
+            return;
+        }
+        desk_.unused_plan().reset(*std::move(plan));
+        desk_.plan().mark_unsaved();
+        desk_.go(runs ? PageId::runs : PageId::plan);
+        if (runs)
+            runs_.set_target(run.summary.target);
+        desk_.tell(runs ? "The plan of " + run.summary.id + "; s starts it" : "The plan of " + run.summary.id);
+    };
+    std::vector<Picker::Item> items{{"Open it", "in a tab of its own", [open] { open(false, false); }},
+        {"Run it again", "where it ran", [open] { open(false, true); }}};
+    if (view::has_checkpoint(*run))
+        items.push_back({"Go on from its newest checkpoint", "where it ran", [open] { open(true, true); }});
+    desk_.open(std::make_unique<Picker>("The plan of " + run->summary.name, std::move(items)));
+}
+
 void HistoryPage::ask_to_hide()
 {
     const std::vector<RunSummary> runs = meant();
@@ -404,6 +439,7 @@ std::vector<Command> HistoryPage::commands()
         {"Lay the curves of the marked runs over each other", "v", press('v')},
         {"Compare the run, or the marked ones", "C", press('C')},
         {"Fit a stack's constants to the marked runs", "K", press('K')},
+        {"The plan of the run: open it, run it again, go on from its checkpoint", "P", press('P')},
         {"Import runs and measured tables", "I", press('I')}, {"Tags", "t", press('t')}, {"Note", "n", press('n')},
         {"Delete the run, or the marked ones", "D", press('D')}, {"Sort by another column", "< >", press('>')},
         {"Turn the order round", "r", press('r')}, {"Take back the last change of the history", "u", press('u')},

@@ -15,18 +15,19 @@
 namespace fourfold::tui {
 
 class ComparePage;
+class RunsPage;
 
 class HistoryPage : public Page {
 public:
-    HistoryPage(Desk& desk, ComparePage& compare);
+    HistoryPage(Desk& desk, ComparePage& compare, RunsPage& runs);
     void draw(Canvas& canvas, const Rect& place, const Look& look) override;
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override
     {
         return shows_curves_
             ? HistoryCurves::hints()
-            : "Enter facts  / filter  Space mark  v curves  K fit  I import  C compare  t tags  n note  "
-              "D delete  e export";
+            : "Enter facts  / filter  Space mark  v curves  P plan  K fit  I import  C compare  t tags  "
+              "n note  D delete  e export";
     }
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
@@ -46,6 +47,7 @@ private:
     void edit(bool tags); // or the note
     void open_facts();
     void compare();
+    void ask_about_plan(); // of the chosen run: to look at, to run again, to go on with
     void ask_to_hide();
     void recalibrate();
     [[nodiscard]] const RunSummary* chosen() const;
@@ -55,6 +57,7 @@ private:
     [[nodiscard]] std::string said() const; // how many, of how many, why none
 
     ComparePage& compare_;
+    RunsPage& runs_;
     view::RunsList list_;
     std::string filter_; // of list_
     TableView table_;

@@ -26,26 +26,21 @@ public:
 
     void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
     {
-        int column = place.column;
-        for (const MemoryLook& kind : kMemoryLooks) {
-            if (column + width_of(kind.label) + 2 > place.column + place.columns)
-                break;
-            column = draw_legend(canvas, place.row, column, kind.fill, kind.label, look);
-        }
+        const int first = place.row + draw_kinds(canvas, place, look), under = place.rows - (first - place.row);
         if (over_time_) {
             curve_.show(desk_.plan().prediction(), stage(p));
-            curve_.draw(canvas, {place.row + 1, place.column, place.rows - 1, place.columns}, look);
+            curve_.draw(canvas, {first, place.column, under, place.columns}, look);
             return;
         }
         double scale = p.memory_capacity_gib;
         for (const StageMemory& stage : p.memory_by_stage)
             scale = std::max(scale, stage.total());
-        const int rows = std::max(1, place.rows - 2), count = static_cast<int>(p.memory_by_stage.size());
+        const int rows = std::max(1, under - 1), count = static_cast<int>(p.memory_by_stage.size());
         list_.fit(count, rows);
         const int bar = place.columns - 14;
         for (int i = 0; i < rows && list_.top + i < count; ++i) {
             const StageMemory& stage = p.memory_by_stage[static_cast<std::size_t>(list_.top + i)];
-            const int row = place.row + 1 + i;
+            const int row = first + i;
             std::vector<BarPart> parts;
             for (const MemoryLook& kind : kMemoryLooks)
                 parts.push_back({stage.*kind.gib, kind.fill});
@@ -59,7 +54,7 @@ public:
                 canvas.put(
                     row, place.column + 5 + static_cast<int>(p.memory_capacity_gib / scale * bar), U'\u2502', kBold);
         }
-        const int below = place.row + std::min(rows, count) + 1;
+        const int below = first + std::min(rows, count);
         if (below < place.row + place.rows && count > 0) {
             const StageMemory& stage = p.memory_by_stage[static_cast<std::size_t>(list_.selected)];
             std::string words = focused ? text_of("P%d", stage.stage) : "GiB per GPU";
@@ -94,6 +89,22 @@ public:
     }
 
 private:
+    // What each fill means, in a second row where one is too short; returns the rows.
+    static int draw_kinds(Canvas& canvas, const Rect& place, const Look& look)
+    {
+        constexpr int kEnough = 8; // rows of the panel, for a second one
+        int row = place.row, column = place.column;
+        for (const MemoryLook& kind : kMemoryLooks) {
+            if (column + width_of(kind.label) + 2 > place.column + place.columns) {
+                if (row > place.row || place.rows < kEnough)
+                    break;
+                ++row;
+                column = place.column;
+            }
+            column = draw_legend(canvas, row, column, kind.fill, kind.label, look);
+        }
+        return row + 1 - place.row;
+    }
     [[nodiscard]] int stage(const Prediction& p) const // the chosen one
     {
         if (p.memory_by_stage.empty())

@@ -105,6 +105,8 @@ void pick_preset(Desk& desk, const PlanInput& input)
             selected = static_cast<int>(items.size());
         items.push_back({preset_name(desk.presets(), folder, id), id, [&desk, path, id] { desk.change(path, id); }});
     }
+    if (folder == "models")
+        items.push_back({"A config.json...", "Hugging Face", [&desk] { desk.ask_to_import_model(); }});
     desk.open(std::make_unique<Picker>(input.label, std::move(items), selected));
 }
 
@@ -254,6 +256,7 @@ void edit_any_field(Desk& desk)
                  pick_choice(desk, path, path, words);
              }});
     }
+    std::ranges::move(preset_fields(desk), std::back_inserter(items));
     desk.open(std::make_unique<Picker>("Any field of the plan", std::move(items)));
 }
 

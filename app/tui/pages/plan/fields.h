@@ -25,7 +25,10 @@ std::vector<const PlanInput*> plan_inputs(const ResolvedPlan& plan);
 void step_input(Desk& desk, const PlanInput& input, int steps);
 // Enter: a picker or a line to type.
 void edit_input(Desk& desk, const PlanInput& input);
-// Any field of the plan file by its name.
+// What is a preset's where the plan names one: the model's shape, GPU and links of the cluster. A change writes the
+// model or the cluster into the plan.
+std::vector<Picker::Item> preset_fields(Desk& desk);
+// Any field of the plan file by its name, and these.
 void edit_any_field(Desk& desk);
 
 } // namespace fourfold::tui

@@ -25,6 +25,8 @@ public:
     [[nodiscard]] virtual Table table(const Prediction& prediction) const = 0; // for files
     // What is chosen or read off in it, for who hears it.
     [[nodiscard]] virtual std::vector<std::string> said(const Prediction&) { return {}; }
+    // All of the chosen row, where that may be cut.
+    [[nodiscard]] virtual std::string remark() const { return {}; }
     // Where it can be written as a picture.
     [[nodiscard]] virtual Desk::WritePicture picture(const Prediction&) const { return {}; }
 
@@ -38,6 +40,7 @@ std::unique_ptr<Panel> make_memory_panel(Desk& desk);
 std::unique_ptr<Panel> make_time_panel(Desk& desk);
 std::unique_ptr<Panel> make_timeline_panel(Desk& desk);
 std::unique_ptr<Panel> make_mesh_panel(Desk& desk);
+std::unique_ptr<Panel> make_bounds_panel(Desk& desk);
 
 // The derivation of a figure over the page; `part`: the child of that name.
 void open_derivation(Desk& desk, const Prediction& prediction, const std::string& figure, const std::string& part = {});

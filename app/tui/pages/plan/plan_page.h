@@ -26,10 +26,12 @@ public:
 
 private:
     enum class Pane { inputs, figures, panel };
+    static constexpr const char* kFigureNames[]{"Memory", "Throughput", "MFU", "Step time", "Bubble"};
     void draw_inputs(Canvas& canvas, const Rect& place);
     struct Said {
         std::string text;
         Style style;
+        bool is_advice = false;
     };
     std::vector<Said> said() const; // of the answer: verdict with its cure, what would help, warnings
     void fit_inputs(const std::vector<const PlanInput*>& inputs, int rows);
@@ -49,6 +51,7 @@ private:
     Pane pane_ = Pane::inputs;
     List inputs_, figures_, advice_list_;
     std::vector<std::unique_ptr<Panel>> panels_;
+    int advice_rows_ = 1; // that the last advice took: what stands under it stays while the next one is looked for
     std::size_t panel_ = 0; // panels_.size(): the advice
     view::AdviceFinder advice_;
     Rect inputs_place_, figures_place_, panel_place_; // as drawn last

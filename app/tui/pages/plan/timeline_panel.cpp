@@ -9,6 +9,7 @@
 #include "core/report/views/plan_tables.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold::tui {
 
@@ -19,7 +20,7 @@ public:
     [[nodiscard]] const char* name() const override { return "Timeline"; }
     [[nodiscard]] std::string hints() const override
     {
-        return "arrows bar  + - zoom  a d pan  z to bar  f fit  Bksp back  Enter why";
+        return "arrows bar  + - zoom  a d pan  z to bar  f fit  m mark  Bksp back  Enter why";
     }
     [[nodiscard]] Table table(const Prediction& prediction) const override { return spans_table(prediction.timeline); }
     [[nodiscard]] Desk::WritePicture picture(const Prediction& prediction) const override
@@ -57,6 +58,7 @@ public:
         const int below = place.row + 1 + std::min(rows, needed);
         canvas.text_in(below, left, columns, view::duration(window_.begin()), kMuted);
         canvas.text_in(below, left, columns, view::duration(window_.end()), kMuted, true);
+        draw_marks(canvas, below, left, columns);
         canvas.text_in(below + 1, place.column, place.columns, said(), focused && chosen_.row >= 0 ? Style{} : kMuted);
     }
 
@@ -82,8 +84,12 @@ public:
             choose(key.code == Key::left || key.is('h') ? -1 : 1, 0);
         else if (key.code == Key::up || key.is('k') || key.code == Key::down || key.is('j'))
             choose(0, key.code == Key::up || key.is('k') ? -1 : 1);
+        else if (key.is('m'))
+            mark(chosen_.row >= 0 ? scene_.bar(chosen_).start_s : at);
         else if (key.code == Key::escape && chosen_.row >= 0)
             chosen_ = {};
+        else if (key.code == Key::escape && !marks_.empty())
+            marks_.clear();
         else if (key.is('z') && chosen_.row >= 0)
             window_.show(scene_.bar(chosen_).start_s, scene_.bar(chosen_).end_s);
         else if (key.code == Key::enter && chosen_.row >= 0)
@@ -106,6 +112,37 @@ private:
         if (chosen_.row >= scene_.rows() || (chosen_.row >= 0 && chosen_.index >= scene_.row(chosen_.row).size()))
             chosen_ = {};
     }
+    // A mark at this time; the one that is there goes.
+    void mark(double time)
+    {
+        const auto there
+            = std::ranges::find_if(marks_, [&](double mark) { return std::abs(mark - time) <= window_.span() / 1000; });
+        if (there != marks_.end())
+            marks_.erase(there);
+        else
+            marks_.insert(std::ranges::upper_bound(marks_, time), time);
+    }
+    // Each with how far it is from the one before, where there is room for that.
+    void draw_marks(Canvas& canvas, int row, int left, int columns) const
+    {
+        if (marks_.empty())
+            return;
+        canvas.fill({row, left, 1, columns}, U' ');
+        const auto column_of = [&](double time) {
+            return static_cast<int>((time - window_.begin()) / window_.span() * (columns - 1) + 0.5);
+        };
+        for (std::size_t i = 0; i < marks_.size(); ++i) {
+            if (marks_[i] < window_.begin() || marks_[i] > window_.end())
+                continue;
+            const int at = column_of(marks_[i]);
+            const int next = i + 1 < marks_.size() ? std::min(columns, column_of(marks_[i + 1])) : columns;
+            canvas.put(row, left + at, U'\u25b2', kAccent);
+            const std::string words
+                = view::duration(marks_[i]) + (i == 0 ? "" : " +" + view::duration(marks_[i] - marks_[i - 1]));
+            if (width_of(words) + 2 <= next - at)
+                canvas.text(row, left + at + 1, words, kMuted);
+        }
+    }
     [[nodiscard]] double middle() const { return (scene_.bar(chosen_).start_s + scene_.bar(chosen_).end_s) / 2; }
     void choose(int along, int across)
     {
@@ -123,13 +160,12 @@ private:
     }
     [[nodiscard]] std::string said() const
     {
+        if (chosen_.row < 0 && marks_.size() > 1)
+            return view::duration(marks_.back() - marks_.front())
+                + " between the marks: " + said_of(marks_.front(), marks_.back(), true);
         if (chosen_.row < 0) {
-            const view::TimelineScene::Shares shares = scene_.shares(window_.begin(), window_.end());
-            double busy = 0;
-            for (const double seconds : shares.busy)
-                busy += seconds;
-            const double all = busy + shares.idle;
-            return all > 0 ? "waiting " + view::percent(shares.idle / all) + " % of the time on show" : "";
+            const std::string waiting = said_of(window_.begin(), window_.end(), false);
+            return waiting.empty() ? "" : waiting + " of the time on show";
         }
         const view::TimelineBar& bar = scene_.bar(chosen_);
         std::string words = std::string(fourfold::name(bar.kind));
@@ -141,8 +177,27 @@ private:
         return words;
     }
 
+    // "waiting 25.0 %", or of all kinds "forward 25.0 %, waiting 25.0 %".
+    [[nodiscard]] std::string said_of(double begin, double end, bool all_kinds) const
+    {
+        const view::TimelineScene::Shares shares = scene_.shares(begin, end);
+        double all = shares.idle;
+        for (const double seconds : shares.busy)
+            all += seconds;
+        if (!(all > 0))
+            return {};
+        std::string words;
+        for (std::size_t i = 0; i < view::kSpanKinds && all_kinds; ++i) {
+            if (shares.busy[i] > 0)
+                words += std::string(fourfold::name(static_cast<SpanKind>(i))) + " "
+                    + view::percent(shares.busy[i] / all) + " %, ";
+        }
+        return words + "waiting " + view::percent(shares.idle / all) + " %";
+    }
+
     const Prediction* about_ = nullptr; // identity only
     view::TimelineScene scene_;
+    std::vector<double> marks_; // seconds, rising; they stay while the plan changes
     view::TimelineWindow window_;
     view::BarRef chosen_;
     int stages_per_row_ = 1, top_ = 0;

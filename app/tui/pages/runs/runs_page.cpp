@@ -54,105 +54,10 @@ void RunsPage::tick()
         } else if (std::holds_alternative<view::RunEnded>(message))
             desk_.tell(std::string("The run: ") + view::state_label(run_.state()), view::state_tone(run_.state()));
     }
-}
-
-void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
-{
-    draw_question(canvas, place);
-    const std::array<view::Figure, 5> figures = run_.figures();
-    int row = place.row + 2;
-    for (const view::Figure& figure : figures) {
-        canvas.text(row, place.column + 1, figure.title, kMuted);
-        canvas.text_in(row, place.column + 14, 14,
-            figure.value + (figure.unit.starts_with("of ") ? " " + figure.unit : ""),
-            {style_of(figure.tone).ink, Ink::normal, true});
-        const std::string rest
-            = figure.basis + (figure.basis.empty() || figure.confidence.empty() ? "" : "; ") + figure.confidence;
-        canvas.text_in(row++, place.column + 29, place.columns - 30, rest, kMuted);
+    if (restarts_ && !job_.is_running()) {
+        restarts_ = false;
+        start(last_, last_title_);
     }
-    if (!run_.link_trouble().empty())
-        canvas.text_in(row++, place.column + 1, place.columns - 2, run_.link_trouble(), style_of(view::Tone::warning));
-    const int left = place.row + place.rows - row - 1;
-    const int plot_rows = std::clamp(left * 3 / 5, 0, 18);
-    if (sweep_ && plot_rows >= 4) {
-        std::vector<std::string> lines = wrapped(sweep_table(*sweep_).write(TableFormat::text), place.columns - 2);
-        canvas.text_in(row + 1, place.column + 1, place.columns - 2, sweep_text_, kBold);
-        for (int i = 0; i + 1 < plot_rows && i < static_cast<int>(lines.size()); ++i)
-            canvas.text_in(row + 2 + i, place.column + 1, place.columns - 2, lines[static_cast<std::size_t>(i)]);
-        row += plot_rows + 1;
-    } else if (plot_rows >= 6) {
-        draw_charts(canvas, {row + 1, place.column + 1, plot_rows, place.columns - 2}, look);
-        row += plot_rows + 1;
-    }
-    const int lines = place.row + place.rows - row - 1;
-    const auto count = static_cast<int>(run_.log().size());
-    for (int i = 0; i < std::min(lines, count); ++i) {
-        const view::LogLine& line = run_.log()[static_cast<std::size_t>(count - std::min(lines, count) + i)];
-        const int at = row + 1 + i;
-        canvas.text_in(at, place.column + 1, 8, line.time, kMuted);
-        canvas.text_in(at, place.column + 10, 13, line.kind, style_of(line.tone));
-        canvas.text_in(at, place.column + 24, place.columns - 25, line.text);
-    }
-}
-
-// Two beside each other; four where there is room for two rows of them, or for all in one.
-void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look) const
-{
-    struct Chart {
-        const char* title;
-        const view::Series& series;
-        Ink ink;
-        std::string (*text)(double);
-        std::optional<double> expected;
-    };
-    const view::RunExpectation& expected = run_.expectation();
-    const auto per_cent = [](double value) { return view::grouped(value, 1); };
-    const Chart charts[]{{"Tokens/s per GPU; grey: predicted", run_.throughput(), Ink::blue, view::throughput_text,
-                             expected.tps_per_gpu},
-        {"Loss", run_.loss(), Ink::vermilion, [](double value) { return view::grouped(value, 3); }, {}},
-        {"Memory, GiB", run_.memory(), Ink::green, view::gib, expected.memory_gib},
-        {"MFU, %", run_.mfu(), Ink::purple, per_cent,
-            expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt}};
-    constexpr int kWide = 170, kHigh = 13;
-    const int across = place.columns >= kWide ? 4 : 2, down = across == 2 && place.rows >= kHigh ? 2 : 1;
-    const int columns = place.columns / across, rows = place.rows / down;
-    for (int i = 0; i < across * down; ++i) {
-        const Chart& chart = charts[i];
-        Plot plot;
-        plot.title = chart.title;
-        plot.x_label = "step";
-        plot.x_text = [](double value) { return view::grouped(value); };
-        plot.y_text = chart.text;
-        if (!chart.series.empty()) {
-            const std::vector<view::Series::Point> points = chart.series.points();
-            if (chart.expected)
-                plot.series.push_back(
-                    {{{points.front().first, *chart.expected}, {points.back().first, *chart.expected}}, Ink::grey});
-            plot.series.push_back({points, chart.ink});
-        }
-        draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2}, plot,
-            look);
-    }
-}
-
-void RunsPage::draw_question(Canvas& canvas, const Rect& place)
-{
-    int column = place.column + 1;
-    if (job_.is_running() || run_.has_run()) {
-        column = canvas.text(place.row, column, run_.title().empty() ? "Run" : run_.title(), kBold);
-        canvas.text_in(place.row, column + 2, place.columns - column - 3, run_.folder().string(), kMuted);
-        return;
-    }
-    column = canvas.text(place.row, column, "t", kHeading);
-    column = canvas.text(place.row, column, " on ", kMuted);
-    column = canvas.text(place.row, column, target_text(), kBold);
-    column = canvas.text(place.row, column, "  n", kHeading);
-    column = canvas.text(place.row, column, " for ", kMuted);
-    column = canvas.text(place.row, column, steps_ > 0 ? view::counted(steps_, "step") : "the plan's steps", kBold);
-    const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved();
-    if (plan)
-        canvas.text_in(place.row, column + 2, place.columns - column - 3,
-            plan->model.name + ", " + view::layout_line(plan->layout), kMuted);
 }
 
 std::string RunsPage::target_text() const
@@ -199,6 +104,8 @@ bool RunsPage::key(const Key& key)
         ask_to_start();
     else if (key.is('x'))
         ask_to_stop();
+    else if (key.is('r'))
+        ask_to_restart();
     else if (key.is('d'))
         job_.detach();
     else if (key.is('f'))
@@ -330,11 +237,7 @@ void RunsPage::ask_to_start()
 void RunsPage::confirm_start(
     const std::shared_ptr<const view::RunSetup>& setup, const std::string& title, const std::string& what_it_does)
 {
-    const auto start = [this, setup, title] {
-        sweep_.reset();
-        run_.begin(title, setup->steps, setup->expectation);
-        job_.start(*setup->request);
-    };
+    const auto start = [this, setup, title] { this->start(setup, title); };
     const auto show = [this, setup, title, what_it_does] {
         confirm_start(setup, title, what_it_does); // asked again below what is shown
         desk_.open(std::make_unique<Pager>("What it does", what_it_does));
@@ -342,6 +245,35 @@ void RunsPage::confirm_start(
     desk_.open(std::make_unique<Question>("Start a run",
         title + " for " + view::counted(setup->steps, "step") + " on " + target_text() + ".\n" + setup->note,
         std::vector<Question::Choice>{{U'y', "start it", start}, {U'p', "show what it does", show}, {U'n', "no", {}}}));
+}
+
+void RunsPage::start(const std::shared_ptr<const view::RunSetup>& setup, const std::string& title)
+{
+    last_ = setup;
+    last_title_ = title;
+    sweep_.reset();
+    run_.begin(title, setup->steps, setup->expectation);
+    job_.start(*setup->request);
+}
+
+void RunsPage::ask_to_restart()
+{
+    if (!last_) {
+        desk_.tell("Nothing was started here yet; s starts a run");
+        return;
+    }
+    if (!job_.is_running()) {
+        start(last_, last_title_);
+        return;
+    }
+    const bool is_others = job_.is_following(); // of somebody else's making: it goes on
+    desk_.confirm("Start again",
+        last_title_ + " is started again; what is followed now "
+            + (is_others ? "goes on and is left." : "ends on all of its nodes first."),
+        "start again", [this, is_others] {
+            restarts_ = true;
+            is_others ? job_.detach() : job_.stop();
+        });
 }
 
 void RunsPage::follow(const std::string& id)
@@ -395,8 +327,7 @@ void RunsPage::show_report(const Expected<ProbeReport>& report)
     if (!report)
         desk_.tell(report.error().line(), view::Tone::bad);
     else
-        desk_.open(
-            std::make_unique<Pager>("Nodes", to_json(*report).dump(1, ' ', false, Json::error_handler_t::replace)));
+        desk_.open(std::make_unique<Pager>("Nodes", printable_lines(probe_text(*report))));
 }
 
 void RunsPage::show_output()
@@ -450,11 +381,12 @@ std::vector<Command> RunsPage::commands()
 {
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Start a run of this plan", "s", press('s')}, {"Stop the run", "x", press('x')},
-        {"Measure a table of layouts", "S", press('S')}, {"Export the measured table", "e", press('e')},
-        {"Follow a run", "f", press('f')}, {"Leave the run, which goes on", "d", press('d')},
-        {"Where it runs", "t", press('t')}, {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')},
-        {"Check the nodes", "c", press('c')}, {"Log of the run", "L", press('L')},
-        {"Output of a rank", "O", press('O')}, {"Why it failed", "Enter", [this] { show_failure(); }}};
+        {"Start the last run again", "r", press('r')}, {"Measure a table of layouts", "S", press('S')},
+        {"Export the measured table", "e", press('e')}, {"Follow a run", "f", press('f')},
+        {"Leave the run, which goes on", "d", press('d')}, {"Where it runs", "t", press('t')},
+        {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')}, {"Check the nodes", "c", press('c')},
+        {"Log of the run", "L", press('L')}, {"Output of a rank", "O", press('O')},
+        {"Why it failed", "Enter", [this] { show_failure(); }}};
 }
 
 Json RunsPage::state() const

@@ -22,6 +22,7 @@ public:
     [[nodiscard]] Json state() const override;
     void restore(const Json& state) override;
 
+    void set_target(const std::string& target) { target_ = target.empty() ? "local" : target; }
     // The program ends: the run goes on on its nodes. True where one does, and the program must end at once.
     bool leave_behind();
 
@@ -33,6 +34,8 @@ private:
     void ask_to_start();
     void confirm_start(
         const std::shared_ptr<const view::RunSetup>& setup, const std::string& title, const std::string& what_it_does);
+    void start(const std::shared_ptr<const view::RunSetup>& setup, const std::string& title);
+    void ask_to_restart(); // the last run that was started here
     void ask_to_sweep();
     void take_sweep(const SweepTable& table, const std::string& next);
     void follow_which();
@@ -51,6 +54,9 @@ private:
     view::LiveRun run_;
     std::string target_ = "local";
     int steps_ = 0; // 0: the plan's
+    std::shared_ptr<const view::RunSetup> last_; // what was started here last; null: nothing
+    std::string last_title_;
+    bool restarts_ = false; // once what goes on has ended
     std::optional<SweepTable> sweep_; // measured here, as far as it is
     std::string sweep_text_; // how far, and which cell is next
     std::size_t read_ = 0; // lines of the log that news() gave

@@ -32,11 +32,7 @@ void changeOwn(PlanDocument& document, Part ResolvedPlan::*member, Expected<Plan
         return;
     Part part = (*document.lastResolved()).*member;
     change(part);
-    if (!part.id.empty()) {
-        part.name += " (changed)";
-        part.id.clear();
-    }
-    document.apply(tr("Change %1").arg(name), key, write(document.plan(), part));
+    document.apply(tr("Change %1").arg(name), key, write(document.plan(), view::as_own(std::move(part))));
 }
 
 void changeShape(

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/pages/compare/table_items.h"
+
+#include "core/base/text.h"
+#include "core/calibration/measured_table.h"
+#include "core/calibration/score_card.h"
+
+namespace fourfold::tui {
+
+std::vector<Picker::Item> table_items(Desk& desk, const std::function<void(const std::filesystem::path&)>& take)
+{
+    const auto ask = [&desk, take] {
+        auto prompt = std::make_unique<Prompt>("A measured table", "", [take](const std::string& text) {
+            const std::filesystem::path file = typed_path(text);
+            std::error_code error;
+            if (!std::filesystem::exists(file, error))
+                return printable(text) + ": there is no such file";
+            take(file);
+            return std::string();
+        });
+        prompt->explain("A CSV file with the columns of the published ones");
+        desk.open(std::move(prompt));
+    };
+    std::vector<Picker::Item> items;
+    for (const std::filesystem::path& table : measured_tables_in("."))
+        items.push_back({table.filename().string(), "in this folder", [take, table] { take(table); }});
+    for (const std::filesystem::path& table : published_tables())
+        items.push_back({table.stem().string(), "published", [take, table] { take(table); }});
+    items.push_back({"A file of your own...", "type its name", ask});
+    return items;
+}
+
+} // namespace fourfold::tui

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Terminals of all kinds: without UTF-8, of few colours and of many, the Linux console, with a mouse, wide characters.
+#include "tests/tui/tui_fixture.h"
+
+namespace fourfold::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using TuiTerminals = Tui;
+
+TEST_F(TuiTerminals, ShowsPlainAsciiWhereThereIsNoUtf8)
+{
+    TerminalProgram::Options options = this->options();
+    options.environment["LC_ALL"] = "C";
+    TerminalProgram program(fixed(), options);
+    ASSERT_TRUE(program.shows("Fits."));
+    EXPECT_TRUE(program.shows("2 x 1 x 2 x 4 = 16"));
+    for (const char byte : program.bytes())
+        ASSERT_LT(static_cast<unsigned char>(byte), 128);
+}
+
+TEST_F(TuiTerminals, WorksWithEightColors)
+{
+    TerminalProgram::Options options = this->options();
+    options.environment["TERM"] = "linux";
+    TerminalProgram program(fixed(), options);
+    ASSERT_TRUE(program.shows("Fits."));
+    EXPECT_TRUE(program.grid().has_colors());
+    EXPECT_TRUE(program.shows("\u2588\u2588\u258c")) << "whole and half blocks";
+    for (const char* none :
+        {"\u2589", "\u258a", "\u258b", "\u258d", "\u258e", "\u258f"}) // the console's fonts lack them
+        EXPECT_THAT(program.grid().text(), Not(HasSubstr(none)));
+}
+
+TEST_F(TuiTerminals, IsWorkedWithTheMouse)
+{
+    TerminalProgram program(fixed(), options());
+    ASSERT_TRUE(program.shows("Fits."));
+    const auto click = [&](int row, int column, int button = 0) { // as xterm tells it, from 1: down and up
+        const std::string what
+            = "\033[<" + std::to_string(button) + ";" + std::to_string(column + 1) + ";" + std::to_string(row + 1);
+        program.type(what + "M" + (button == 0 ? what + "m" : ""));
+    };
+    click(9, 5); // Tensor (TP)
+    ASSERT_TRUE(program.shows("Tensor (TP) 2: inside one node")) << program.grid().text();
+    click(9, 5);
+    ASSERT_TRUE(program.shows("Enter takes it")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Enter takes it"));
+    click(9, 5, 65); // the wheel, down
+    ASSERT_TRUE(program.shows("Virtual stages 1")) << program.grid().text();
+    click(0, 34); // 3 Compare
+    ASSERT_TRUE(program.shows("a adds stored runs")) << program.grid().text();
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+    EXPECT_THAT(program.bytes(), HasSubstr("\033[?1006l\033[?1000l"));
+}
+
+TEST_F(TuiTerminals, WideCharactersKeepTheirCells)
+{
+    std::string text = kPlan;
+    text.replace(text.find("Sixteen"), 7, "\u5b66\u7fd2\u8a08\u753b"); // a name of four wide characters
+    std::ofstream(plan()) << text;
+    TerminalProgram program(real({"tui", plan().string()}), options());
+    ASSERT_TRUE(program.shows("GiB"));
+    program.type("\x14"); // Ctrl+T: a copy, called by its name
+    ASSERT_TRUE(program.shows("2/2 *\u5b66\u7fd2\u8a08\u753b, copy")) << program.grid().text();
+    EXPECT_EQ(tui::width_of(program.grid().row(0)), 79) << "right at the end of the row";
+    program.type("w\x15");
+    ASSERT_TRUE(program.shows("Save plan as"));
+    program.type("\u6f22\u5b57\u6f22\033OD\177x"); // left, and one taken back
+    EXPECT_TRUE(program.shows("\u6f22x\u6f22")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Save plan as"));
+    program.type("\x0c");
+    program.settle();
+    EXPECT_EQ(tui::width_of(program.grid().row(0)), 79);
+}
+
+// Sixteen and true colours are described here: the system's own list may be the short one.
+TEST_F(TuiTerminals, WorksWithEveryNumberOfColors)
+{
+    std::ofstream(folder_ / "types") << R"(test-16|sixteen colours,
+	colors#16, pairs#0x7fff,
+	setaf=\E[%?%p1%{8}%<%t3%p1%d%e%p1%{82}%+%d%;m, setab=\E[%?%p1%{8}%<%t4%p1%d%e%p1%{92}%+%d%;m, use=xterm-color,
+test-direct|true colours,
+	RGB, colors#0x1000000, pairs#0x7ffff,
+	setaf=\E[%?%p1%{8}%<%t3%p1%d%e38;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m,
+	setab=\E[%?%p1%{8}%<%t4%p1%d%e48;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m, use=xterm-256color,
+)";
+    TerminalProgram tic(
+        {"/usr/bin/tic", "-x", "-o", (folder_ / "terminfo").string(), (folder_ / "types").string()}, options());
+    ASSERT_EQ(tic.wait(), 0) << tic.bytes();
+    for (const char* type : {"test-16", "test-direct", "screen-256color", "tmux-256color", "vt100"}) {
+        TerminalProgram::Options options = this->options();
+        options.environment["TERM"] = type;
+        options.environment["TERMINFO_DIRS"]
+            = (folder_ / "terminfo").string() + ":/etc/terminfo:/lib/terminfo:/usr/share/terminfo";
+        TerminalProgram program(fixed(), options);
+        ASSERT_TRUE(program.shows("Fits.")) << type << "\n" << program.bytes();
+        EXPECT_EQ(program.grid().has_colors(), std::string(type) != "vt100") << type;
+        EXPECT_EQ(program.bytes().find("38;2;") != std::string::npos, std::string(type) == "test-direct") << type;
+        program.type("q");
+        EXPECT_EQ(program.wait(), 0) << type;
+    }
+}
+
+} // namespace
+} // namespace fourfold::test
