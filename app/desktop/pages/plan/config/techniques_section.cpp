@@ -46,6 +46,8 @@ FormSection* makeTechniquesSection(PlanDocument& document)
         section->addChoice(tr("FP8 scales"), "training.fp8_recipe", tr("FP8 recipe"), word<&Training::fp8_recipe>),
         [](const ResolvedPlan& plan) { return plan.training.precision == Precision::fp8; });
     section->addChoice(tr("Optimizer"), "training.optimizer", tr("optimizer"), word<&Training::optimizer>);
+    section->addToggle(tr("Updates"), tr("in the backward"), "training.optimizer_in_backward",
+        tr("optimizer in the backward"), isOn<&Training::optimizer_in_backward>);
     section->addChoice(tr("Gradients in"), "training.grad_dtype", tr("type of gradients"), word<&Training::grad_dtype>);
     section->addChoice(tr("Moments in"), "training.optimizer_state_dtype", tr("type of the optimizer's moments"),
         word<&Training::optimizer_state_dtype>);
