@@ -43,11 +43,12 @@ void one_key(TerminalProgram& program, const char* what, const std::string& keys
         program.type(keys.substr(static_cast<std::size_t>(i) % keys.size(), 1));
         while (program.bytes().size() == sent)
             program.read_some(5ms);
-        const double total = milliseconds(last_byte(program, 300ms) - begin);
+        const double total = milliseconds(last_byte(program, 200ms) - begin); // advice comes after 250 ms of stillness
         const auto got = double(program.bytes().size() - sent);
         totals.push_back(total);
         bytes.push_back(got);
         beyond.push_back(total - kRoundTrip - got * 8 / (kMegabits * 1000));
+        last_byte(program, 800ms);
     }
     std::printf("%s\n", what);
     report("  key to the whole new frame", totals, "ms");
@@ -98,7 +99,7 @@ void held(TerminalProgram& program, int seconds)
 
 int measure(int argc, char** argv)
 {
-    const int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
+    const int rounds = (argc > 1 ? std::atoi(argv[1]) : 20) / 2 * 2; // there and back
     const std::string fourfold = argc > 2 ? argv[2] : FOURFOLD_BIN_DIR "/fourfold";
     std::string why = why_no_sshd();
     if (why.empty())
