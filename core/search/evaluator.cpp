@@ -212,8 +212,10 @@ void LayoutEvaluator::fill_memory()
     bytes_.clear();
     for (const ChunkKind& kind : stages_->kinds())
         bytes_.push_back(terms_.bytes(plan_, kind));
+    const bool by_batch = terms_.goes_by_batch(plan_);
     const auto look = [&](std::size_t run, int stage) {
-        const StageBytes& bytes = stages_->runs()[run].bytes;
+        const LayoutStages::Run& here = stages_->runs()[run];
+        const StageBytes bytes = by_batch ? terms_.stage_bytes(plan_, here.parameters) : here.bytes;
         const double allocated = (bytes.held + std::max(peak_of(run, stage), bytes.in_update)) / kGib;
         const double device = allocated * fragmentation_ + overhead_gib_;
         figures.memory_device_gib = std::max(figures.memory_device_gib, device);

@@ -3,6 +3,7 @@
 
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
+#include "core/program/sharding_operations.h"
 
 #include <algorithm>
 
@@ -236,9 +237,16 @@ StageParameters StageTermTable::parameters(const ResolvedPlan& plan, std::span<c
     return parameters;
 }
 
+// Gradients that are gone before the next micro-batch, or that wait for their reduction beside activations.
+bool StageTermTable::goes_by_batch(const ResolvedPlan& plan) const
+{
+    const bool waits = context_.constants[Constant::gradient_buffers] > 0 && fully_sharded(plan.training);
+    return plan.training.optimizer_in_backward || (waits && plan.layout.pp == 1);
+}
+
 StageBytes StageTermTable::stage_bytes(const ResolvedPlan& plan, const StageParameters& parameters) const
 {
-    const std::vector<Allocation> allocations = state_allocations(plan, rank_, parameters);
+    const std::vector<Allocation> allocations = state_allocations(plan, with_micro_batch(plan), parameters);
     return {bytes_of(allocations, Lifetime::step), bytes_of(allocations, Lifetime::update)};
 }
 

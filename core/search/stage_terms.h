@@ -82,7 +82,8 @@ public:
     ChunkAdditions additions(const ResolvedPlan& plan, const StageParameters& chunk);
     // Of the stage that holds these chunks.
     [[nodiscard]] StageParameters parameters(const ResolvedPlan& plan, std::span<const ChunkKind> chunks) const;
-    // Of a stage that holds these parameters.
+    // Of a stage that holds these parameters; where goes_by_batch() only for the plan's micro-batches.
+    [[nodiscard]] bool goes_by_batch(const ResolvedPlan& plan) const;
     [[nodiscard]] StageBytes stage_bytes(const ResolvedPlan& plan, const StageParameters& parameters) const;
     [[nodiscard]] std::vector<StepTerm> step(const ResolvedPlan& plan, const StageParameters& parameters);
     // How the groups lie on the nodes: all that hop(), additions() and step() depend on beyond degrees, sharding,
