@@ -3,6 +3,7 @@
 
 #include "core/plan/presets.h"
 #include "runner/protocol/message.h"
+#include "tests/leftover_processes.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -88,20 +89,9 @@ Home::~Home()
     std::filesystem::remove_all(path_, ignored);
 }
 
-// A test that failed may have left agents and ranks; they all run from this folder, which no other test knows.
 void Home::end_processes() const
 {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-        const pid_t pid = std::atoi(entry.path().filename().c_str());
-        if (pid <= 0 || pid == getpid())
-            continue;
-        std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-        std::stringstream text;
-        text << in.rdbuf() << std::ifstream(entry.path() / "environ", std::ios::binary).rdbuf();
-        if (text.str().find(path_.string()) != std::string::npos)
-            kill(pid, SIGKILL);
-    }
+    end_processes_of(path_);
 }
 
 PlainFolder::PlainFolder()

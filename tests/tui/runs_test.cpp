@@ -5,6 +5,7 @@
 #include "core/history/store.h"
 #include "tests/fake_slurm.h"
 #include "tests/history/history_test_support.h"
+#include "tests/leftover_processes.h"
 #include "tests/tui/tui_fixture.h"
 
 #include <fcntl.h>
@@ -19,6 +20,7 @@ using ::testing::HasSubstr;
 
 class TuiRuns : public Tui {
 protected:
+    ~TuiRuns() override { end_processes_of(folder_.path()); } // no run stays where a test failed
     [[nodiscard]] std::filesystem::path history() const { return folder_ / "data/fourfold/history.db"; }
     // Three runs: one that went well with figures, one out of memory, one that somebody stopped.
     void store_runs() const
@@ -287,6 +289,63 @@ TEST_F(TuiRuns, CurvesGrowWithTheRun)
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
     EXPECT_TRUE(ends_as(RunState::cancelled));
+}
+
+// What a rank printed is looked at once the run is over, without what would move the cursor.
+TEST_F(TuiRuns, TheOutputOfARankIsRead)
+{
+    TerminalProgram program(
+        faked({"tui", tiny(3, 20, R"(, "FAKE_PRINT_BYTES": "5000", "FAKE_NOTE": "a note")")}), options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("4O");
+    ASSERT_TRUE(program.shows("No output of a rank is here")) << program.grid().text();
+    program.type("sy");
+    ASSERT_TRUE(program.shows("after 3 steps", std::chrono::seconds(40))) << program.grid().text();
+    for (const char* rank : {"0", "1"}) {
+        program.type("O");
+        ASSERT_TRUE(program.shows("Output of a rank")) << program.grid().text();
+        program.type(std::string("Rank ") + rank + "\r");
+        ASSERT_TRUE(program.shows(std::string("Output of Rank ") + rank)) << program.grid().text();
+        EXPECT_TRUE(program.shows(std::string("rank ") + rank + " of 2 on 127.0.0.1, a note")) << program.grid().text();
+        EXPECT_THAT(program.bytes(), ::testing::Not(HasSubstr("\033[31mred")));
+        program.type("G");
+        ASSERT_TRUE(program.shows("the last words")) << program.grid().text();
+        program.type("\033");
+        ASSERT_TRUE(program.hides("Output of Rank"));
+    }
+}
+
+// The first run fails, and so would one that began anew.
+TEST_F(TuiRuns, ARunGoesOnFromItsCheckpoint)
+{
+    const std::filesystem::path saved = folder_ / "saved";
+    TerminalProgram program(
+        faked({"tui",
+            tiny(6, 20,
+                R"(, "FAKE_FAIL_RANK": "1", "FAKE_FAIL_STEP": "3", "FAKE_FAILS_UNLOADED": "1", "FAKE_CHECKPOINT": ")"
+                    + (saved / "step-00000001").string() + "\"")}),
+        options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("4sy");
+    ASSERT_TRUE(program.shows("Failed", std::chrono::seconds(40))) << program.grid().text();
+    ASSERT_TRUE(program.shows("s start")) << program.grid().text();
+    program.type("5");
+    ASSERT_TRUE(program.shows("1 of 1 run")) << program.grid().text();
+    program.type("P");
+    ASSERT_TRUE(program.shows("The plan of Tiny")) << program.grid().text();
+    program.type("go on\r");
+    ASSERT_TRUE(program.shows("s starts it")) << program.grid().text();
+    const std::filesystem::path file = folder_ / "on.plan.json";
+    program.type("w\x15" + file.string() + "\r");
+    ASSERT_TRUE(program.shows("Saved on.plan.json")) << program.grid().text();
+    const Json checkpoint = (*read_json_file(file))["run"]["checkpoint"];
+    EXPECT_EQ(checkpoint["load"], saved.string());
+    EXPECT_EQ(checkpoint["path"], saved.string());
+    EXPECT_EQ(checkpoint["from_last_good"], true);
+    program.type("sy");
+    ASSERT_TRUE(program.shows("after 6 steps", std::chrono::seconds(40))) << program.grid().text();
+    EXPECT_TRUE(ends_as(RunState::ok));
+    EXPECT_EQ(stored().size(), 2U);
 }
 
 TEST_F(TuiRuns, RehearsesThePlanAndNamesTheCulprit)

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Terminals of all kinds: without UTF-8, of few colours and of many, the Linux console, with a mouse, wide characters.
+#include "app/tui/terminal/palette.h"
 #include "tests/tui/tui_fixture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
 
 namespace fourfold::test {
 namespace {
@@ -76,6 +82,77 @@ TEST_F(TuiTerminals, WideCharactersKeepTheirCells)
     program.type("\x0c");
     program.settle();
     EXPECT_EQ(tui::width_of(program.grid().row(0)), 79);
+}
+
+// Relative luminance and contrast as of WCAG 2.2.
+double luminance(int rgb)
+{
+    const auto linear = [](int value) {
+        const double share = value / 255.0;
+        return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(rgb >> 16) + 0.7152 * linear(rgb >> 8 & 255) + 0.0722 * linear(rgb & 255);
+}
+double contrast(int one, int other)
+{
+    const double a = luminance(one), b = luminance(other);
+    return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+}
+
+// What xterm shows for a number of its 256 colours; the first 16, which every terminal has its own of, as `first`.
+int rgb_of(int number, const std::array<int, 8>& first)
+{
+    static constexpr std::array kSteps{0, 95, 135, 175, 215, 255};
+    if (number < 8)
+        return first[static_cast<std::size_t>(number)];
+    if (number < 16)
+        throw std::out_of_range("a bright one of 16, which is not the same colour anywhere");
+    if (number >= 232)
+        return (8 + 10 * (number - 232)) * 0x010101;
+    const auto step = [&](int by) { return kSteps[static_cast<std::size_t>((number - 16) / by % 6)]; };
+    return step(36) << 16 | step(6) << 8 | step(1);
+}
+
+// Nobody tells which background a terminal has: each ink is told from black and from white, or brings its own. Of 8 and
+// of 16 colours that holds for what is read; areas and curves have their names beside them.
+TEST(TuiPalette, IsToldFromLightAndDarkBackgrounds)
+{
+    constexpr std::array kXterm{0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5};
+    constexpr std::array kConsole{0x000000, 0xaa0000, 0x00aa00, 0xaa5500, 0x0000aa, 0xaa00aa, 0x00aaaa, 0xaaaaaa};
+    for (const int colors : {8, 16, 256, 1 << 24}) {
+        for (int i = 0; i < static_cast<int>(tui::Ink::count); ++i) {
+            const tui::Ink ink{static_cast<std::uint8_t>(i)};
+            const tui::CellColors cell = tui::colors_of(ink, tui::Ink::normal, colors);
+            const bool is_series = ink >= tui::Ink::blue;
+            if (ink == tui::Ink::normal || (cell.ink < 0 && cell.paper < 0) || (is_series && colors <= 16)) {
+                EXPECT_LT(cell.paper, 0);
+                continue;
+            }
+            for (const std::array<int, 8>& first : {kXterm, kConsole}) {
+                const auto rgb = [&](int number) { return colors > 256 ? number : rgb_of(number, first); };
+                const std::string what = std::to_string(colors) + " colours, ink " + std::to_string(i);
+                if (cell.paper >= 0) {
+                    EXPECT_GE(contrast(rgb(cell.ink), rgb(cell.paper)), 3) << what;
+                    continue;
+                }
+                EXPECT_GE(contrast(rgb(cell.ink), 0x000000), 3) << what;
+                EXPECT_GE(contrast(rgb(cell.ink), 0xffffff), 3) << what;
+            }
+        }
+    }
+}
+
+// Of eight colours a verdict is black on green; white or yellow ink on the terminal's own background is nowhere.
+TEST_F(TuiTerminals, WhatIsReadInEightColorsHasItsOwnBackground)
+{
+    TerminalProgram::Options options = this->options();
+    options.environment["TERM"] = "xterm-color";
+    TerminalProgram program(fixed(), options);
+    ASSERT_TRUE(program.shows("Fits."));
+    program.settle();
+    EXPECT_THAT(program.bytes(), ::testing::ContainsRegex("30[;m][^F]*42[^F]*Fits"));
+    EXPECT_THAT(program.bytes(), Not(HasSubstr("[37m")));
+    EXPECT_THAT(program.bytes(), Not(HasSubstr(";37m")));
 }
 
 // Sixteen and true colours are described here: the system's own list may be the short one.

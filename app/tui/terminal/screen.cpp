@@ -2,6 +2,7 @@
 #include "app/tui/terminal/screen.h"
 
 #include "app/tui/terminal/glyphs.h"
+#include "app/tui/terminal/palette.h"
 #include "app/tui/terminal/signals.h"
 #include "core/base/text.h"
 
@@ -73,20 +74,6 @@ Problem no_terminal(const std::string& message, const std::string& hint)
     return {ProblemCode::unsupported, message, hint, "terminal"};
 }
 
-struct InkColor {
-    Ink ink;
-    short of_256, of_8;
-    bool bold_of_8;
-    int rgb;
-};
-// Legible on light and on dark backgrounds; the series are Okabe and Ito's.
-constexpr InkColor kColors[]{{Ink::muted, 244, 7, false, 0x8a8a8a}, {Ink::accent, 32, 6, true, 0x2f95d6},
-    {Ink::good, 35, 2, false, 0x00a86b}, {Ink::warning, 172, 3, false, 0xd78700}, {Ink::bad, 203, 1, true, 0xe8544f},
-    {Ink::blue, 32, 4, false, 0x2583c6}, {Ink::orange, 214, 3, false, 0xe69f00}, {Ink::green, 36, 2, false, 0x009e73},
-    {Ink::yellow, 184, 3, true, 0xd9c926}, {Ink::sky, 74, 6, false, 0x56b4e9},
-    {Ink::vermilion, 166, 1, false, 0xd55e00}, {Ink::purple, 175, 5, false, 0xcc79a7},
-    {Ink::grey, 245, 7, false, 0x8a8a8a}};
-
 // About how many bytes a frame is, of the cells that changed.
 struct Sent {
     std::size_t bytes = 0;
@@ -102,13 +89,6 @@ struct Sent {
         style = cell.style;
     }
 };
-
-const InkColor* color_of(Ink ink)
-{
-    const auto* const found = std::find_if(
-        std::begin(kColors), std::end(kColors), [ink](const InkColor& color) { return color.ink == ink; });
-    return found == std::end(kColors) ? nullptr : found;
-}
 } // namespace
 
 Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
@@ -261,23 +241,21 @@ unsigned Screen::attributes_of(const Style& style, short& pair)
 {
     attr_t attributes = A_NORMAL;
     pair = 0;
-    const InkColor *ink = color_of(style.ink), *paper = color_of(style.paper);
-    if (colors_ > 0 && (ink != nullptr || paper != nullptr)) {
-        const auto number = [this](const InkColor* color) -> int {
-            if (color == nullptr)
-                return -1;
-            return colors_ > 256 ? color->rgb : colors_ == 256 ? color->of_256 : color->of_8;
-        };
-        pair = static_cast<short>(::alloc_pair(number(ink), number(paper)));
-        if (ink != nullptr && colors_ < 256 && ink->bold_of_8)
+    bool may_be_bold = true;
+    if (colors_ > 0 && (style.ink != Ink::normal || style.paper != Ink::normal)) {
+        const CellColors colors = colors_of(style.ink, style.paper, colors_);
+        if (colors.ink >= 0 || colors.paper >= 0)
+            pair = static_cast<short>(::alloc_pair(colors.ink, colors.paper));
+        if (colors.bold == CellColors::Bold::always)
             attributes |= A_BOLD;
-    } else if (colors_ == 0 && ink != nullptr) {
+        may_be_bold = colors.bold != CellColors::Bold::never;
+    } else if (colors_ == 0) {
         if (style.ink == Ink::accent || style.ink == Ink::warning || style.ink == Ink::bad)
             attributes |= A_BOLD;
         if (style.ink == Ink::bad)
             attributes |= A_UNDERLINE;
     }
-    if (style.bold)
+    if (style.bold && may_be_bold)
         attributes |= A_BOLD;
     if (style.reverse)
         attributes |= A_REVERSE;

@@ -324,6 +324,7 @@ void RunsPage::check_nodes()
 
 void RunsPage::show_report(const Expected<ProbeReport>& report)
 {
+    desk_.forget_message(); // that it looks at them
     if (!report)
         desk_.tell(report.error().line(), view::Tone::bad);
     else
