@@ -79,7 +79,9 @@ TEST(HundredSteps, HaveTheLossesOfTransformers)
         const std::string all = text_of_file(write_tokens(folder.path()));
         std::ofstream(tokens, std::ios::binary) << all.substr(0, 2 * (kWindows * kWindow + 1));
     }
-    const double rate = 0.003;
+    // Three times as fast, the 64 tokens are learnt by heart, and what Adam divides by is so small that rounding grows:
+    // BLOOM, equal in the first step, is then off by 1.7e-7 in fp64 and by 1.6e-3 in fp32, experts by 1e-2.
+    const double rate = 0.001;
     const List shared{"run.clip_norm=0", "run.weight_decay=0", "run.warmup_steps=0", "run.lr_schedule=\"constant\"",
         "run.lr=" + Json(rate).dump(), "run.routing_bias_rate=0", "run.data_order=\"epochs\"",
         "training.global_batch=" + std::to_string(kWindows), "run.eval.batches=1"};
@@ -124,9 +126,7 @@ TEST(HundredSteps, HaveTheLossesOfTransformers)
         std::printf("%s: fp64 %.2e, fp32 %.2e, loss %.4f -> %.4f\n", families[i].name.c_str(), of_wide, of_narrow,
             there.front(), there.back());
         EXPECT_LT(of_wide, 1e-9);
-        // Of fp32 the goal is 1e-4 for dense models. BLOOM was at 1.6e-3; a tie of experts may be decided otherwise.
-        const std::string& name = families[i].name;
-        EXPECT_LT(of_narrow, name == "llama3" || name == "qwen3" ? 1e-4 : name == "bloom" ? 1e-2 : 1.0);
+        EXPECT_LT(of_narrow, 1e-4);
     }
 }
 
