@@ -5,6 +5,7 @@
 #include "core/base/random_token.h"
 #include "core/history/run_event.h"
 #include "core/plan/presets.h"
+#include "runner/nodes/forwarding_observer.h"
 #include "runner/runs/run.h"
 
 namespace fourfold {
@@ -12,27 +13,17 @@ namespace fourfold {
 namespace {
 
 // Keeps what was measured, and passes on what a person is asked or told.
-class FigureKeeper final : public RunObserver {
+class FigureKeeper final : public ForwardingObserver {
 public:
-    explicit FigureKeeper(RunObserver& person)
-        : person_(person)
-    {
-    }
-    void on_state(RunState state, const std::string& what) override { person_.on_state(state, what); }
-    void on_staging(double fraction, const std::string& what) override { person_.on_staging(fraction, what); }
-    void on_link(LinkState link, const std::string& host) override { person_.on_link(link, host); }
+    using ForwardingObserver::ForwardingObserver;
+    void on_created(const std::string&, const std::filesystem::path&) override { } // no run of a person's
     void on_event(const Json& event) override
     {
         if (string_at(event, "event") == "measured")
             figures.push_back(event);
     }
-    bool trust_host_key(const HostKeyQuestion& question) override { return person_.trust_host_key(question); }
-    std::optional<std::string> secret(const SecretQuestion& question) override { return person_.secret(question); }
 
     std::vector<Json> figures;
-
-private:
-    RunObserver& person_;
 };
 
 // Gone with its content.

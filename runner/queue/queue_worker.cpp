@@ -5,6 +5,7 @@
 #include "core/base/pause.h"
 #include "core/history/store.h"
 #include "core/plan/presets.h"
+#include "runner/nodes/forwarding_observer.h"
 #include "runner/runs/attempts.h"
 #include "runner/runs/run_record.h"
 
@@ -49,31 +50,6 @@ Expected<void> write_end(
         run.waits_for.clear();
     });
 }
-
-// Its newest run is told to the queue.
-class Told final : public RunObserver {
-public:
-    Told(RunObserver& observer, std::function<void(const std::string&)> created)
-        : observer_(observer)
-        , created_(std::move(created))
-    {
-    }
-    void on_created(const std::string& id, const std::filesystem::path& folder) override
-    {
-        created_(id);
-        observer_.on_created(id, folder);
-    }
-    void on_state(RunState state, const std::string& what) override { observer_.on_state(state, what); }
-    void on_staging(double fraction, const std::string& what) override { observer_.on_staging(fraction, what); }
-    void on_link(LinkState link, const std::string& host) override { observer_.on_link(link, host); }
-    void on_event(const Json& event) override { observer_.on_event(event); }
-    bool trust_host_key(const HostKeyQuestion& question) override { return observer_.trust_host_key(question); }
-    std::optional<std::string> secret(const SecretQuestion& question) override { return observer_.secret(question); }
-
-private:
-    RunObserver& observer_;
-    std::function<void(const std::string&)> created_;
-};
 
 // Runs of the history that go on on hosts of the target, as far as this computer knows them.
 Expected<std::vector<std::string>> runs_in_the_way(const Target& target)
@@ -124,7 +100,8 @@ public:
         const QueuedRun run = *found;
         FOURFOLD_CHECK(write(queue_, number_, [](QueuedRun& each) { each.state = TurnState::taken; }));
         const std::jthread listener([this](const std::stop_token& done) { listen(done); });
-        Told told(observer_,
+        // Its newest run is told to the queue.
+        CreationObserver told(observer_,
             [this](const std::string& id) { (void)write(queue_, number_, [&](QueuedRun& each) { each.run = id; }); });
         const Expected<RunResult> result
             = run.run.empty() ? start(run, told) : follow_on(run.run, told, any_.get_token());

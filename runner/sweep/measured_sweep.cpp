@@ -2,6 +2,7 @@
 #include "runner/sweep/measured_sweep.h"
 
 #include "core/predict/prediction.h"
+#include "runner/nodes/forwarding_observer.h"
 #include "runner/runs/attempts.h"
 
 namespace fourfold {
@@ -28,32 +29,6 @@ CellResult result_of(const RunResult& run)
         out.why = run.problem->line();
     return out;
 }
-
-// Passes on what happens to a cell's run, and notes the run as soon as there is one: a sweep that is killed then leaves
-// the name of what goes on without it.
-class CellObserver : public RunObserver {
-public:
-    CellObserver(RunObserver& observer, std::function<void(const std::string&)> begun)
-        : observer_(observer)
-        , begun_(std::move(begun))
-    {
-    }
-    void on_created(const std::string& run, const std::filesystem::path& folder) override
-    {
-        begun_(run);
-        observer_.on_created(run, folder);
-    }
-    void on_state(RunState state, const std::string& what) override { observer_.on_state(state, what); }
-    void on_staging(double fraction, const std::string& what) override { observer_.on_staging(fraction, what); }
-    void on_link(LinkState link, const std::string& host) override { observer_.on_link(link, host); }
-    void on_event(const Json& event) override { observer_.on_event(event); }
-    bool trust_host_key(const HostKeyQuestion& question) override { return observer_.trust_host_key(question); }
-    std::optional<std::string> secret(const SecretQuestion& question) override { return observer_.secret(question); }
-
-private:
-    RunObserver& observer_;
-    std::function<void(const std::string&)> begun_;
-};
 
 // `known`: what an earlier sweep left of the cell, without an end.
 CellResult run_cell(const SweepRequest& request, const SweepCell& cell, const std::optional<CellResult>& known,
@@ -140,7 +115,7 @@ Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& obs
             if (table.stopped || goes_on)
                 continue;
             done(table, cell.name());
-            CellObserver noting(observer, [&](const std::string& run) {
+            CreationObserver noting(observer, [&](const std::string& run) {
                 (void)record.set(cell.key(), {"running", run, {}, {}, {}});
             });
             place = run_cell(request, cell, place, noting, stop);
