@@ -31,12 +31,6 @@ Number constant(const RankShape& rank, Constant constant)
     return input<Number>(info(constant).name, rank.constants[constant]);
 }
 
-// Does what follows hold of the plan's stack? Of others it is in what their constants were fitted to.
-bool is_our_trainer(const RankShape& rank)
-{
-    return rank.constants[Constant::gradient_buffers] > 0;
-}
-
 bool has_score_matrix(const Training& training)
 {
     return training.attention == AttentionKernel::unfused || training.attention == AttentionKernel::fused_softmax;
@@ -268,10 +262,10 @@ std::vector<AllocationOf<Number>> state_allocations(
             "optimizer temporaries",
             "fp32 copies of the largest tensor in an update that is not fused; their blocks stay in the allocator's "
             "cache");
-    if (is_our_trainer(rank) && plan.training.grad_dtype == Precision::fp16)
+    if (is_our_trainer(rank.constants) && plan.training.grad_dtype == Precision::fp16)
         add<Number>(list, MemoryKind::gradients, Lifetime::update, size(4, split.states, split.expert_states),
             "gradients in fp32", "the loss scale would not come off in fp16");
-    if (is_our_trainer(rank)) {
+    if (is_our_trainer(rank.constants)) {
         add_buffers(list, plan, rank, parameters);
     } else if (plan.training.sharding == Sharding::gradients && micro_batches_together(plan) > 1)
         add<Number>(list, MemoryKind::gradients, Lifetime::step,
@@ -396,7 +390,7 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
         kept = whole - again * part("recomputed part of a layer", freed);
         add<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
     }
-    if (is_our_trainer(rank)) {
+    if (is_our_trainer(rank.constants)) {
         Number slopes = 0.0;
         if (dense_layers > 0)
             slopes = backward_bytes<Number>(plan, rank, false);

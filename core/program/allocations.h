@@ -10,6 +10,13 @@
 
 namespace fourfold {
 
+// Whether a stack is the bundled trainer, of which more is known than of others: theirs is in what their constants were
+// fitted to.
+inline bool is_our_trainer(const Constants& constants)
+{
+    return constants[Constant::gradient_buffers] > 0;
+}
+
 // Of a layer on one rank, per token: what its rows keep between their products.
 template <typename Number = double>
 struct LayerWidths {

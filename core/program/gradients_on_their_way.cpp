@@ -13,7 +13,7 @@ template <typename Number>
 void add_gradients_of_a_unit(std::vector<AllocationOf<Number>>& list, const RankShape& rank,
     const StageParameters& parameters, const Sharded& split)
 {
-    if (rank.constants[Constant::gradient_buffers] <= 0)
+    if (!is_our_trainer(rank.constants))
         list.push_back({MemoryKind::gradients, Lifetime::step,
             input<Number>("bytes of a gradient", rank.gradient_bytes)
                 * input<Number>("parameters of the largest unit", parameters.largest_unit)
@@ -26,7 +26,7 @@ void add_gradients_on_their_way(std::vector<AllocationOf<Number>>& list, const R
     const RankShape& rank, const ChunkShape& shape, bool moe)
 {
     if (!gradients_go_at_once(plan.training) || (fully_sharded(plan.training) && plan.layout.pp == 1)
-        || rank.constants[Constant::gradient_buffers] <= 0)
+        || !is_our_trainer(rank.constants))
         return;
     constexpr double kBucket = 25 << 18; // elements: of the trainer's buckets of small tensors
     constexpr double kReduced = 2; // buckets that may be reduced beside the one that fills

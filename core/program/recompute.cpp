@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/recompute.h"
 
+#include "core/program/allocations.h"
+
 #include <algorithm>
 
 namespace fourfold {
@@ -87,7 +89,7 @@ RepeatedProducts::RepeatedProducts(
     , moe_(moe)
     , latent_(plan.model.latent.has_value())
     , in_pieces_(in_pieces(plan))
-    , sums_(rank.tp > 1 && rank.constants[Constant::gradient_buffers] > 0)
+    , sums_(rank.tp > 1 && is_our_trainer(rank.constants))
 {
 }
 

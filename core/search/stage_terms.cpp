@@ -240,7 +240,7 @@ StageParameters StageTermTable::parameters(const ResolvedPlan& plan, std::span<c
 // Gradients that are gone before the next micro-batch, or that wait for their reduction beside activations.
 bool StageTermTable::goes_by_batch(const ResolvedPlan& plan) const
 {
-    const bool waits = context_.constants[Constant::gradient_buffers] > 0 && fully_sharded(plan.training);
+    const bool waits = is_our_trainer(context_.constants) && fully_sharded(plan.training);
     return plan.training.optimizer_in_backward || (waits && plan.layout.pp == 1);
 }
 
