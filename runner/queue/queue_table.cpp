@@ -48,11 +48,9 @@ Table queue_table(const QueueContents& contents)
     table.columns = {{"number", "NUMBER"}, {"state", "STATE"}, {"plan", "PLAN"}, {"gpus", "GPUS"}, {"target", "TARGET"},
         {"steps", "STEPS"}, {"run", "RUN"}, {"added", "ADDED (UTC)"}, {"problem", "PROBLEM"}};
     for (const QueuedRun& run : contents.runs) {
-        const auto text = [](const std::string& value) { return value.empty() ? Cell() : Cell(value); };
         const auto steps = run.steps ? Cell(std::int64_t{*run.steps}) : Cell();
         table.rows.push_back({run.number, turn_text(run), run.name(), integer_field(run.plan, "gpus"), run.target.id,
-            steps, text(run.run), run.added.size() >= 16 ? run.added.substr(0, 10) + " " + run.added.substr(11, 5) : "",
-            text(run.problem)});
+            steps, text_cell(run.run), short_time(run.added), text_cell(run.problem)});
     }
     return table;
 }

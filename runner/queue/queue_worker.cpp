@@ -274,7 +274,7 @@ Expected<bool> give_turns(
     const RunQueue& queue, const std::function<Expected<int>(std::int64_t)>& begin, const std::stop_token& stop)
 {
     FOURFOLD_CHECK(queue.change([](QueueContents&) -> Expected<void> { return {}; })); // its folder is there
-    FOURFOLD_TRY(FileDescriptor turns, queue.take("turns"));
+    FOURFOLD_TRY(FileDescriptor turns, queue.take(RunQueue::kTurns));
     if (!turns.valid())
         return false;
     Helpers helpers(queue, begin);
@@ -322,7 +322,7 @@ Expected<int> begin_queued_run(const RunQueue& queue, std::int64_t number)
 Expected<void> ensure_turns(const RunQueue& queue, std::filesystem::path program)
 {
     FOURFOLD_TRY(const QueueContents contents, queue.read());
-    if (!has_work(contents) || queue.is_taken("turns"))
+    if (!has_work(contents) || queue.has_giver())
         return {};
     if (program.empty())
         program = own_program("fourfold");

@@ -77,8 +77,13 @@ public:
     // Takes out what has ended; how many.
     [[nodiscard]] Expected<int> clear() const;
 
-    // A lock that its holder keeps as long as it lives: of the one program that gives turns ("turns"), and of the one
+    // Whether a program gives turns; and whether one is due that nobody gives.
+    [[nodiscard]] bool has_giver() const { return is_taken(kTurns); }
+    [[nodiscard]] bool is_stalled(const QueueContents& contents) const { return next_turn(contents) && !has_giver(); }
+
+    // A lock that its holder keeps as long as it lives: of the one program that gives turns (kTurns), and of the one
     // that sees to a run (its number). Not valid where another program has it.
+    static constexpr const char* kTurns = "turns";
     [[nodiscard]] Expected<FileDescriptor> take(const std::string& what) const;
     [[nodiscard]] bool is_taken(const std::string& what) const;
 

@@ -62,11 +62,11 @@ Table sweep_cells(const SweepTable& sweep)
             cells.emplace_back(std::int64_t{sweep.gpus[column]});
             const CellResult result = sweep.cells[row][column].value_or(CellResult{});
             for (const std::string& text : {result.status})
-                cells.emplace_back(text.empty() ? Cell() : Cell(text));
+                cells.push_back(text_cell(text));
             cells.push_back(cell(result.tps_per_gpu));
             cells.push_back(cell(result.predicted_tps_per_gpu));
             for (const std::string& text : {result.run, result.why})
-                cells.emplace_back(text.empty() ? Cell() : Cell(text));
+                cells.push_back(text_cell(text));
             table.rows.push_back(std::move(cells));
         }
     }

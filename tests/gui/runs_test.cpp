@@ -115,7 +115,7 @@ private slots:
         QVERIFY(QTest::qWaitFor([&] { return cell(0, 1) == QStringLiteral("ok"); }, kPatience));
         QTest::mouseClick(w.button("queueClear"), Qt::LeftButton);
         QVERIFY(!tabs->isTabVisible(RunDetails::queue));
-        QVERIFY(QTest::qWaitFor([] { return !RunQueue().is_taken("turns"); }, kPatience));
+        QVERIFY(QTest::qWaitFor([] { return !RunQueue().has_giver(); }, kPatience));
     }
 
     void stopEndsTheRun()

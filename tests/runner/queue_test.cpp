@@ -228,12 +228,12 @@ TEST_F(Queue, OneProgramGivesTurns)
     add({{"FAKE_STEPS", "20"}, {"FAKE_STEP_MS", "50"}});
     const pid_t first = start_turns();
     ASSERT_TRUE(wait_until([&] { return begun().size() == 1; }));
-    EXPECT_TRUE(queue.is_taken("turns"));
+    EXPECT_TRUE(queue.has_giver());
     const auto second = work();
     ASSERT_TRUE(second);
     EXPECT_FALSE(*second) << "another one does";
     EXPECT_EQ(end_of(first), 0);
-    EXPECT_FALSE(queue.is_taken("turns"));
+    EXPECT_FALSE(queue.has_giver());
     EXPECT_EQ(begun().size(), 1u);
 }
 

@@ -34,9 +34,8 @@ Table collectives_table(const std::vector<CollectiveUse>& uses)
     Table table;
     table.columns = {{"collective", "COLLECTIVE"}, {"group", "GROUP"}, {"ranks", "RANKS"}, {"count", "COUNT"},
         {"bytes", "GB", 3, 1e-9}, {"busy_s", "BUSY ms", 2, 1e3}};
-    const auto text = [](const std::string& value) { return value.empty() ? Cell() : Cell(value); };
     for (const CollectiveUse& use : uses)
-        table.rows.push_back({text(use.collective), text(use.group),
+        table.rows.push_back({text_cell(use.collective), text_cell(use.group),
             use.ranks > 0 ? Cell(std::int64_t{use.ranks}) : Cell(), use.count, use.bytes, use.busy_s});
     return table;
 }

@@ -36,8 +36,7 @@ Expected<int> list(const QueueOptions& options)
     }
     std::cout << queue_table(contents).write(format);
     std::cerr << queue_summary(contents) << "\n";
-    const bool waits = next_turn(contents) != nullptr;
-    if (waits && !RunQueue().is_taken("turns"))
+    if (RunQueue().is_stalled(contents))
         std::cerr << "nothing is started now; `fourfold queue resume` goes on\n";
     return kDone;
 }

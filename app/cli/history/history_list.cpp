@@ -11,12 +11,6 @@ namespace fourfold::cli {
 
 namespace {
 
-// "2026-01-01 12:34" of an ISO time; lists need no seconds.
-std::string short_time(const std::string& time)
-{
-    return time.size() >= 16 ? time.substr(0, 10) + " " + time.substr(11, 5) : time;
-}
-
 // What fits a terminal's line.
 Table short_table(const std::vector<RunSummary>& runs)
 {

@@ -44,8 +44,7 @@ Table rejection_table(const SearchResult& result)
     Table table;
     table.columns = {{"count", "layouts"}, {"code", "left out by"}, {"example", "for example"}};
     for (const Rejection& rejection : result.rejections)
-        table.rows.push_back(
-            {rejection.count, rejection.code, rejection.example.empty() ? Cell() : Cell(rejection.example)});
+        table.rows.push_back({rejection.count, rejection.code, text_cell(rejection.example)});
     return table;
 }
 
@@ -184,7 +183,7 @@ Table field_table()
         std::string meaning = field.meaning;
         if (field.kind == ValueKind::text && field.spellings.size() <= 10)
             meaning += ": " + joined(field.spellings, ", ");
-        table.rows.push_back({field.name, field.unit.empty() ? Cell() : Cell(field.unit), meaning});
+        table.rows.push_back({field.name, text_cell(field.unit), meaning});
     }
     return table;
 }

@@ -31,6 +31,11 @@ Expected<TableFormat> table_format(const std::string& name)
         "--format"};
 }
 
+std::string short_time(const std::string& time)
+{
+    return time.size() >= 16 ? time.substr(0, 10) + " " + time.substr(11, 5) : time;
+}
+
 std::string shown_number(double value, int decimals)
 {
     if (!std::isfinite(value))

@@ -26,6 +26,14 @@ Cell cell(const std::optional<T>& value)
     return value ? Cell(*value) : Cell();
 }
 
+// A cell of a text that is empty where it is not known.
+inline Cell text_cell(const std::string& text)
+{
+    return text.empty() ? Cell() : Cell(text);
+}
+// "2026-01-01 12:34" of an ISO time; lists need no seconds.
+std::string short_time(const std::string& time);
+
 struct Column {
     std::string key; // in JSON objects and as the CSV's first line: "tps_per_gpu"
     std::string title{}; // for people: "TPS/GPU"; empty = the key

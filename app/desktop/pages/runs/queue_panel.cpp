@@ -53,7 +53,7 @@ QueuePanel::QueuePanel(QWidget* parent)
     connect(m_pause, &QPushButton::clicked, this, [this] {
         change([this]() -> Expected<void> {
             // What waits and nobody starts goes on as well.
-            const bool pause = !m_contents.paused && m_queue.is_taken("turns");
+            const bool pause = !m_contents.paused && m_queue.has_giver();
             FOURFOLD_CHECK(m_queue.set_paused(pause));
             return ensure_turns(m_queue);
         });
@@ -114,7 +114,7 @@ void QueuePanel::showState()
     m_earlier->setEnabled(waits);
     m_later->setEnabled(waits);
     m_remove->setEnabled(run && (run->state != TurnState::taken || run->run.empty()));
-    const bool idle = next_turn(m_contents) && !m_queue.is_taken("turns");
+    const bool idle = m_queue.is_stalled(m_contents);
     m_pause->setText(m_contents.paused || idle ? tr("Go on") : tr("Pause"));
     m_pause->setToolTip(
         m_contents.paused || idle ? tr("Start what waits") : tr("Start nothing more; what runs goes on"));
