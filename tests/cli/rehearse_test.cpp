@@ -150,7 +150,7 @@ TEST_F(Rehearse, LeavesNothingBehind)
     EXPECT_EQ(fourfold({"rehearse", plan()}).status, 0);
     EXPECT_TRUE(std::filesystem::is_empty(scratch));
     setenv("TMPDIR", file("no-folder", "").c_str(), 1);
-    expect_problem(fourfold({"rehearse", plan()}), 1, "cannot be created: Not a directory");
+    EXPECT_EQ(fourfold({"rehearse", plan()}).status, 0) << "its files are in memory alone";
     unsetenv("TMPDIR");
     EXPECT_FALSE(std::filesystem::exists(history_file())) << "a rehearsal is no run";
 }
