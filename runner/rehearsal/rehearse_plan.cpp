@@ -8,6 +8,7 @@
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
 #include "core/predict/prediction.h"
+#include "core/program/expert_imbalance.h"
 #include "runner/bundle/trainer_libraries.h"
 
 #include <fcntl.h>
@@ -223,7 +224,15 @@ Problem out_of_time(const RehearsalProgress& progress, double timeout_s, const s
 
 Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_token& stop)
 {
-    FOURFOLD_TRY(const ResolvedPlan plan, for_trainer(request.plan));
+    FOURFOLD_TRY(ResolvedPlan plan, for_trainer(request.plan));
+    std::optional<double> imbalance;
+    if (request.routing_quantile) {
+        if (!plan.model.experts || plan.layout.ep <= 1)
+            return Problem{ProblemCode::bad_input, "has no expert parallelism: no routing changes what its ranks hold",
+                "rehearse it without a routing", plan.where};
+        imbalance = expert_imbalance_at(plan, *request.routing_quantile);
+        plan = with_expert_imbalance(std::move(plan), *imbalance);
+    }
     const auto trainer = request.trainer.empty() ? own_program("fourfold-trainer") : request.trainer;
     std::error_code error;
     if (!std::filesystem::is_regular_file(trainer, error))
@@ -243,6 +252,8 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
     std::vector<std::string> command{trainer.string(), "--rehearse", file};
     if (request.timeline)
         command.emplace_back("--timeline");
+    if (imbalance)
+        command.insert(command.end(), {"--expert-imbalance", text_of("%.17g", *imbalance)});
     FOURFOLD_TRY(const Ended ended,
         run_program(command, environment_for(libraries), files, request.timeout_s,
             progress_teller(files.output.path(), request.told), stop));
@@ -251,6 +262,8 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
     Json last = last_line(files.output.path());
     if (last.contains("verdict")) {
         add_prediction(last, plan);
+        if (imbalance)
+            last["expert_imbalance"] = *imbalance;
         return last;
     }
     if (ended.late)

@@ -124,6 +124,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     }
     trainer->block_settings_ = std::make_unique<BlockSettings>(
         block_settings(plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get()));
+    if (auto& experts = trainer->block_settings_->experts)
+        experts->imbalance = options.expert_imbalance;
     if (training.offload == Offload::activations) {
         ActivationOffload::Stays stays;
         for (const at::Tensor& leaf : trainer->weights_->leaves())

@@ -3,6 +3,7 @@
 // 2.11.0 on an H200 (tests/bench/README.md). And what the planner says beside what a rehearsal holds.
 #include "core/predict/prediction.h"
 #include "core/program/build.h"
+#include "core/program/expert_imbalance.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/tiny_plans.h"
@@ -137,6 +138,33 @@ const fourfold::testing::Case kPlanned[] = {
 };
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });
+
+// Ranks whose experts get more tokens than the mean hold more, as planned.
+TEST(UnevenRouting, IsPlannedAsARehearsalHoldsIt)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        {R"(model={"model_type":"mixtral","vocab_size":512,"tie_word_embeddings":false,"hidden_size":1024,)"
+         R"("num_hidden_layers":8,"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":3584,)"
+         R"("max_position_embeddings":4096,"num_local_experts":8,"num_experts_per_tok":2})",
+            "cluster=\"dgx-h100\"", "gpus=4", "layout.dp=4", "layout.ep=4", "training.seq_len=4096",
+            "training.micro_batch=2", "training.global_batch=8", "training.precision=\"bf16\""});
+    double least = 0;
+    for (const double imbalance : {0.0, 0.5, 2.0}) {
+        const auto rehearsed = rehearse_rank(plan, 0, {.expert_imbalance = imbalance});
+        ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+        constexpr double kGiB = 1 << 30, kBound = 0.04;
+        const double held = double(rehearsed->requested) / kGiB;
+        const Prediction planned = predict(with_expert_imbalance(plan, imbalance));
+        EXPECT_NEAR(planned.memory_by_stage.at(0).total(), held, kBound * held) << imbalance;
+        EXPECT_GT(held, least * 1.05);
+        least = held;
+        // What the first rank gets more, the others do not.
+        const auto quiet = rehearse_rank(plan, 3, {.expert_imbalance = imbalance});
+        ASSERT_TRUE(quiet) << quiet.error().line();
+        EXPECT_EQ(quiet->requested < rehearsed->requested, imbalance > 0) << imbalance;
+    }
+}
 
 // What Muon's owners gather and iterate, where nothing else is as large: tokens are few, so that a step's peak is in
 // its update.

@@ -93,7 +93,7 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
     const at::Tensor weights = enter_region(own.weights, etp, rules_.by_sequence);
     const at::Tensor experts = rules_.by_sequence ? etp.all_gather(own.experts) : own.experts;
 
-    const Dispatch dispatch(experts, rules_.experts.count, ep);
+    const Dispatch dispatch(experts, rules_.experts.count, ep, rules_.imbalance);
     const at::Tensor in = dispatch.to_experts(tokens);
     const auto product = [&](const at::Tensor& x_in, const Weights::OfExperts& of, CutOver cut, bool adds_bias = true) {
         return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows(), rules_.fp8.get(), cut);
