@@ -197,10 +197,11 @@ Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& in
     const at::Tensor stream = model.forward(model.chunk().embeds ? batch.tokens : input, batch.documents);
     if (!model.chunk().predicts)
         return stream;
-    const at::Tensor loss = model.loss_sum(stream, batch.labels, batch.valid == batch.labels.numel());
-    sums.loss.add_(loss.detach());
+    const bool all_count = batch.valid == batch.labels.numel();
+    const Decoder::Loss loss = model.loss_sum(stream, {batch.labels, all_count, batch.ahead}, batch.documents);
+    sums.loss.add_(loss.of_labels.detach());
     sums.valid += batch.valid;
-    return loss;
+    return loss.whole;
 }
 
 // Only the last pipeline rank has a loss, and its TP ranks have the same: one of them counts.

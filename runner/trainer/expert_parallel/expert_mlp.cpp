@@ -22,7 +22,7 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
     const Training& training = plan.training;
     const bool by_sequence = training.sequence_parallel || plan.layout.tp == 1;
     const at::Tensor load
-        = at::zeros({plan.model.layers, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
+        = at::zeros({plan.model.layers + plan.model.predicted_ahead, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
     const double clamp = plan.model.activation == Activation::clamped_swiglu ? plan.model.activation_limit : 0;
     ExpertRules rules{*plan.model.experts, clamp, training.experts, {}, by_sequence, load};
     RoutingGroups& groups = rules.groups;
@@ -56,7 +56,7 @@ ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Me
     rules.load.zero_();
     const auto* of_expert = counts.const_data_ptr<int64_t>();
     ExpertLoad load;
-    for (int layer = 0; layer < model.layers; ++layer, of_expert += rules.experts.count) {
+    for (int layer = 0; layer < model.layers + model.predicted_ahead; ++layer, of_expert += rules.experts.count) {
         if (!model.is_moe_layer(layer))
             continue;
         const auto end = of_expert + rules.experts.count;
