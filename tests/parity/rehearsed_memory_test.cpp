@@ -166,6 +166,52 @@ TEST(UnevenRouting, IsPlannedAsARehearsalHoldsIt)
     }
 }
 
+// What modules that predict further ahead add to the last stage, where a table for them stands in a pipeline.
+class PredictionModules : public ::testing::TestWithParam<fourfold::testing::Case> { };
+
+TEST_P(PredictionModules, ArePlannedAsARehearsalHoldsThem)
+{
+    struct Held {
+        double rehearsed = 0, planned = 0; // GiB
+    };
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const auto tokens = fourfold::testing::write_tokens(folder.path());
+    const auto held = [&](const char* modules) {
+        const ResolvedPlan plan = fourfold::testing::tiny_plan(tokens,
+            fourfold::testing::joined(
+                {R"(model={"model_type":"deepseek_v3","vocab_size":32000,"hidden_size":1024,"num_hidden_layers":4,)"
+                 R"("num_attention_heads":16,"intermediate_size":2816,"moe_intermediate_size":704,)"
+                 R"("n_routed_experts":8,"num_experts_per_tok":2,"n_shared_experts":1,"n_group":1,"topk_group":1,)"
+                 R"("first_k_dense_replace":1,"q_lora_rank":384,"kv_lora_rank":128,"qk_nope_head_dim":64,)"
+                 R"("qk_rope_head_dim":32,"v_head_dim":64,"max_position_embeddings":4096,"rms_norm_eps":1e-6,)"
+                 R"("tie_word_embeddings":false})",
+                    std::string("model.num_nextn_predict_layers=") + modules, "cluster=\"dgx-h100\"",
+                    "training.seq_len=4096", "training.micro_batch=1", "training.global_batch=8",
+                    "training.precision=\"bf16\""},
+                GetParam().mesh));
+        const int last = plan.layout.pp - 1;
+        const auto rehearsed = rehearse_rank(plan, last * plan.layout.tp * plan.layout.cp);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        constexpr double kGiB = 1 << 30;
+        return Held{
+            double(rehearsed->requested) / kGiB, predict(plan).memory_by_stage.at(std::size_t(last)).total()};
+    };
+    const Held without = held("0"), with = held("1");
+    const double added = with.rehearsed - without.rehearsed, planned = with.planned - without.planned;
+    EXPECT_GT(added, 0.2);
+    EXPECT_NEAR(planned, added, 0.1 * added) << without.rehearsed << " " << without.planned;
+}
+
+const fourfold::testing::Case kWithModules[] = {
+    {"one", {"gpus=1"}, {}},
+    {"one_recompute", {"gpus=1", kRecomputed}, {}},
+    {"tp2", {"gpus=2", "layout.tp=2"}, {}},
+    {"pp2", {"gpus=2", "layout.pp=2"}, {}},
+    {"fsdp2", {"gpus=2", "layout.dp=2", kSharded}, {}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, PredictionModules, ::testing::ValuesIn(kWithModules), [](const auto& info) { return info.param.name; });
+
 // What Muon's owners gather and iterate, where nothing else is as large: tokens are few, so that a step's peak is in
 // its update.
 class MuonWorkspace : public ::testing::TestWithParam<fourfold::testing::Case> { };
