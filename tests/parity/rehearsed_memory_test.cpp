@@ -6,6 +6,7 @@
 #include "core/program/expert_imbalance.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
+#include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
 #include <gtest/gtest.h>
