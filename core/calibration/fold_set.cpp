@@ -86,7 +86,7 @@ Expected<FoldSet> fold_set_from_json(const Json& json, const std::string& where)
     FOURFOLD_TRY(set.table_sha256, fields.text("table_sha256"));
     FOURFOLD_TRY(set.stack, fields.text("stack"));
     FOURFOLD_TRY(const std::string split, fields.text("split"));
-    FOURFOLD_TRY(set.split, from_text<Split>(split, fields.where("split")));
+    FOURFOLD_TRY(set.split, from_text<RowSplit>(split, fields.where("split")));
     FOURFOLD_TRY(set.date, fields.text_or("date", ""));
     FOURFOLD_TRY(set.fitted, fields.text_or("fitted", ""));
     const Json& folds = fields.has("folds") ? fields.json()["folds"] : Json();

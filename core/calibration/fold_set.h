@@ -34,7 +34,7 @@ struct FoldSet {
     std::string table; // MeasuredTable::name
     std::string table_sha256; // of the file it was fitted on; another one makes the set stale (told, still used)
     std::string stack; // preset id
-    Split split = Split::table;
+    RowSplit split = RowSplit::table;
     std::string date, fitted;
     std::vector<Fold> folds; // each group is held out by exactly one fold
 

@@ -95,7 +95,7 @@ ScoredTable score_table(const MeasuredTable& table, const FoldSet* folds)
         ResolvedPlan plan = row.plan;
         plan.stack = with_fold(std::move(plan.stack), *fold);
         scored.rows.push_back(score_row(row, plan));
-        scored.rows.back().group = folds->split == Split::halves ? group_key(row, Split::table) : group;
+        scored.rows.back().group = folds->split == RowSplit::halves ? group_key(row, RowSplit::table) : group;
     }
     scored.groups_without_fold = {without_fold.begin(), without_fold.end()};
     return scored;

@@ -35,7 +35,7 @@ struct ScoredRow {
 
 struct ScoredTable {
     std::string label; // "left out by block", "in-sample", "never fitted" (the stack was fitted to other tables alone)
-    std::optional<Split> split; // empty: in-sample
+    std::optional<RowSplit> split; // empty: in-sample
     bool stale = false; // the folds were fitted on another version of the table
     std::vector<std::string> groups_without_fold; // never left out of a fit: they are not among the rows
     std::vector<ScoredRow> rows; // those that ran or crashed, in the table's order

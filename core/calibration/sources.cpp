@@ -55,11 +55,11 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     }
     FOURFOLD_TRY(const auto splits, read_list(fields, "splits"));
     for (const std::string& text : splits) {
-        FOURFOLD_TRY(const Split split, from_text<Split>(text, fields.where("splits")));
+        FOURFOLD_TRY(const RowSplit split, from_text<RowSplit>(text, fields.where("splits")));
         source.splits.push_back(split);
     }
     if (source.splits.empty())
-        source.splits.push_back(Split::table);
+        source.splits.push_back(RowSplit::table);
     if (fields.has("core")) {
         FOURFOLD_TRY(const Fields core, fields.object("core"));
         source.core.emplace();

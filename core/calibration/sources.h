@@ -30,7 +30,7 @@ struct TableSource {
     // software's constants carry.
     std::vector<std::string> also_with;
     bool tables_are_releases = false; // of one software, named by their numbers
-    std::vector<Split> splits; // the first is the one whose left-out figures stand first
+    std::vector<RowSplit> splits; // the first is the one whose left-out figures stand first
     // Rows whose layout and utilisation the model claims to describe; their figures are told beside those of all rows.
     struct Core {
         int tp_at_most = 1 << 20;

@@ -21,22 +21,22 @@ std::string half(const std::string& group)
 }
 } // namespace
 
-std::string group_key(const MeasuredRow& row, Split split)
+std::string group_key(const MeasuredRow& row, RowSplit split)
 {
     const Layout& layout = row.plan.layout;
     switch (split) {
-    case Split::section:
+    case RowSplit::section:
         return heading(row.table);
-    case Split::block:
+    case RowSplit::block:
         return "tp " + std::to_string(layout.tp) + " cp " + std::to_string(layout.cp) + " pp "
             + std::to_string(layout.pp);
-    case Split::model:
+    case RowSplit::model:
         return "h " + std::to_string(row.plan.model.hidden) + " L " + std::to_string(row.plan.model.layers);
-    case Split::source:
+    case RowSplit::source:
         return row.source;
-    case Split::halves:
+    case RowSplit::halves:
         return half(row.table);
-    case Split::table:
+    case RowSplit::table:
         break;
     }
     return row.table;

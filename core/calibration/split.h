@@ -11,7 +11,7 @@ namespace fourfold {
 
 struct MeasuredRow;
 
-enum class Split {
+enum class RowSplit {
     table, // the `table` column
     section, // the table's heading without its number ("t12:48 node contenders" -> "48 node contenders")
     block, // (tp, cp, pp)
@@ -21,11 +21,11 @@ enum class Split {
 };
 
 template <>
-inline constexpr auto kWords<Split> = std::to_array<std::string_view>(
+inline constexpr auto kWords<RowSplit> = std::to_array<std::string_view>(
     {"table", "section", "block", "model", "source", "halves"});
 
 // The group of a row: rows with equal keys are left out together.
-std::string group_key(const MeasuredRow& row, Split split);
+std::string group_key(const MeasuredRow& row, RowSplit split);
 // Sorted keys over `rows` (each once).
 
 } // namespace fourfold

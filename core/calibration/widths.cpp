@@ -110,7 +110,7 @@ void add_view(std::vector<OuterError>& list, const ScoreCard& card, const Measur
     const bool has_folds = card.views.front().scored.split.has_value();
     for (const ScoreView& view : card.views) {
         for (const ScoredRow& scored : view.scored.rows) {
-            const auto error = view.scored.split == Split::source ? scored.log_error() : std::nullopt;
+            const auto error = view.scored.split == RowSplit::source ? scored.log_error() : std::nullopt;
             if (error && scored.row->in_core && !scored.row->excluded && scored.row->ran())
                 add(scored, Kind::elsewhere, scored.row->plan.stack.id, *error);
         }

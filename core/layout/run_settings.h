@@ -88,6 +88,9 @@ struct RunSettings {
     double momentum = 0.95; // Muon's, with Nesterov's look ahead
     double clip_norm = 1.0; // 0 = off
     double routing_bias_rate = 1e-3; // a step of the routing biases
+    // What the mean loss of the modules that predict further ahead counts beside the next token's (DeepSeek-V3,
+    // arXiv:2412.19437, section 4.2).
+    double ahead_loss_weight = 0.3;
     EvalSettings eval;
     CheckpointSettings checkpoint;
     WatchSettings watch;

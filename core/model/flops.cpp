@@ -6,7 +6,7 @@
 namespace fourfold {
 
 namespace {
-// Of all layers: the width over which one token's query meets a key plus the width of a value, 2 * heads * head_dim or
+// Of all layers and modules: the width over which one token's query meets a key plus the width of a value, 2 * heads * head_dim or
 // the two different widths of latent attention, times the keys that it meets; and what scans compute for a token.
 struct Mixing {
     double scores = 0, scans = 0;
@@ -14,7 +14,7 @@ struct Mixing {
 Mixing mixing(const ModelShape& m, double keys, double window_keys)
 {
     Mixing sum;
-    for_each_kind(m, [&](double layers, const Rows& rows) {
+    for_each_trained(m, [&](double layers, const Rows& rows) {
         for (const Row& row : rows) {
             if (const auto* attention = std::get_if<AttentionRow>(&row))
                 sum.scores += layers * attention->share * double(attention->query + attention->output)
@@ -35,7 +35,7 @@ double megatron_flops_per_token(const ModelShape& m, int64_t padded_vocab, int64
     double weights = m.active_matmul_parameters() - head;
     if (m.experts)
         weights -= double(m.moe_layers()) * m.experts->count * double(m.hidden);
-    weights += double(padded_vocab) * double(m.hidden);
+    weights += double(padded_vocab) * double(m.hidden) + m.active_matmul_parameters_ahead();
     return 6 * weights + 6 * mixing(m, double(seq_len), double(seq_len)).scores;
 }
 } // namespace
@@ -44,7 +44,8 @@ double model_flops_per_token(const ModelShape& model, int64_t seq_len, bool caus
 {
     const double keys = double(seq_len);
     const Mixing mixed = mixing(model, keys, causal && model.window.tokens > 0 ? model.window_keys(keys) : keys);
-    return 6 * model.active_matmul_parameters() + 6 * (causal ? mixed.scores / 2 : mixed.scores) + 3 * mixed.scans;
+    const double weights = model.active_matmul_parameters() + model.active_matmul_parameters_ahead();
+    return 6 * weights + 6 * (causal ? mixed.scores / 2 : mixed.scores) + 3 * mixed.scans;
 }
 
 double reported_flops_per_token(

@@ -52,6 +52,7 @@ private:
         case ParameterKind::mlp:
             return sum.mlp;
         case ParameterKind::router:
+        case ParameterKind::projection: // as it is on every rank
             return sum.router;
         default:
             return sum.attention;
@@ -96,10 +97,24 @@ double ScanRow::flops() const
 
 Rows rows_of_layer(const ModelShape& model, int layer)
 {
+    if (layer >= model.layers)
+        return rows_of_module(model);
     if (!model.decoder)
         return layer_rows(model, model.is_moe_layer(layer));
     Rows rows;
     add_decoder_layer(rows, model, layer);
+    return rows;
+}
+
+Rows rows_of_module(const ModelShape& model)
+{
+    Rows rows{NormRow{Role::ahead_embedding_norm, "enorm", model.hidden},
+        NormRow{Role::ahead_stream_norm, "hnorm", model.hidden},
+        MatrixRow{Role::ahead_projection, "eh_proj", model.hidden, 2 * model.hidden, Split::none,
+            "projection of a prediction module", ParameterKind::projection}};
+    for (Row& row : layer_rows(model, model.is_moe_layer(model.layers)))
+        rows.push_back(std::move(row));
+    rows.emplace_back(NormRow{Role::ahead_head_norm, "shared_head.norm", model.hidden});
     return rows;
 }
 

@@ -51,9 +51,14 @@ enum class Role : std::uint8_t {
     kv_down,
     kv_latent_norm,
     kv_up,
+    ahead_embedding_norm, // of a module that predicts further ahead: of its two inputs, what joins them, its output's
+    ahead_stream_norm,
+    ahead_projection,
+    ahead_head_norm,
 };
 
-enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, norm, bias, head };
+// projection: joins streams outside of attention and MLP; replicated, in no narrow numbers and no matter of Muon's.
+enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, projection, norm, bias, head };
 
 // Names: Hugging Face's within the layer, ".weight" and ".bias" follow. All texts are literals.
 // `share` of a row: in how many of the layers that the rows stand for it is; 1 where all are alike (decoder.h: a mean
@@ -135,8 +140,10 @@ using Rows = std::vector<Row>;
 
 // Of one layer; `experts`: of one whose MLP is a mixture (ModelShape::is_moe_layer). Empty: the family is unknown.
 Rows layer_rows(const ModelShape& model, bool experts);
-// Of one layer by its number, each row whole.
+// Of one layer by its number, each row whole; numbers from `layers` on are the modules that predict further ahead.
 Rows rows_of_layer(const ModelShape& model, int layer);
+// Of such a module: its last layer's kind, between what joins its inputs and the norm before the head.
+Rows rows_of_module(const ModelShape& model);
 // How many branches write to the residual stream, of the two that a layer usually has: less where some layers are
 // attention or an MLP alone.
 double branches(const ModelShape& model, bool experts);
@@ -150,6 +157,15 @@ void for_each_kind(const ModelShape& model, Each&& each)
         each(double(model.layers - moe), layer_rows(model, false));
     if (moe > 0)
         each(double(moe), layer_rows(model, true));
+}
+
+// The same, and for the modules that predict further ahead.
+template <typename Each>
+void for_each_trained(const ModelShape& model, Each&& each)
+{
+    for_each_kind(model, each);
+    if (model.predicted_ahead > 0)
+        each(double(model.predicted_ahead), rows_of_module(model));
 }
 
 // Over how many ranks a layer is cut.

@@ -82,4 +82,12 @@ double ModelShape::active_matmul_parameters() const
     return std::round(total);
 }
 
+double ModelShape::active_matmul_parameters_ahead() const
+{
+    if (predicted_ahead == 0)
+        return 0;
+    const LayerParameters one = layer_parameters(*this, rows_of_module(*this), {});
+    return predicted_ahead * (one.matrices(experts ? experts->active : 0) + double(vocab) * double(hidden));
+}
+
 } // namespace fourfold

@@ -97,6 +97,10 @@ struct ModelShape {
     double rotary_share = 1;
     bool parallel_residual = false;
     AttentionWindow window;
+    // Modules that each predict one token further ahead, in training alone: a projection of the stream beside the next
+    // token's embedding, a layer, and the head once more (DeepSeek-V3, arXiv:2412.19437, section 2.2). No count of
+    // parameters below has them, but the FLOPs of a token do (flops.h).
+    int predicted_ahead = 0;
     std::optional<Experts> experts;
     std::optional<LatentAttention> latent;
     std::optional<Decoder> decoder; // of model_type "decoder": what is described layer by layer
@@ -125,6 +129,8 @@ struct ModelShape {
     // Parameters that take part in matrix products for one token: input lookup excluded, head counted once (also when
     // tied), of the routed experts only the active ones.
     [[nodiscard]] double active_matmul_parameters() const;
+    // The same of the modules that predict further tokens, the head once for each.
+    [[nodiscard]] double active_matmul_parameters_ahead() const;
 };
 
 struct ImportReport; // core/model/import_report.h

@@ -87,6 +87,8 @@ Expected<void> read_deepseek(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(experts.normalised, config.boolean_or("norm_topk_prob", true));
     FOURFOLD_TRY(experts.scale, config.positive_or("routed_scaling_factor", kDeepseekScale));
     FOURFOLD_CHECK(config_keys::read_balance(config, "aux_loss_alpha", experts));
+    constexpr int kMostAhead = 8;
+    FOURFOLD_TRY(model.predicted_ahead, config.small_integer_or("num_nextn_predict_layers", 0, 0, kMostAhead));
     model.experts = experts;
     return {};
 }
@@ -115,10 +117,10 @@ void write_deepseek(const ModelShape& model, Json& config)
         config["routed_scaling_factor"] = model.experts->scale;
     if (model.experts->balance > 0)
         config["aux_loss_alpha"] = model.experts->balance;
+    if (model.predicted_ahead > 0)
+        config["num_nextn_predict_layers"] = model.predicted_ahead;
 }
 
-// The multi-token prediction module of the published checkpoint (num_nextn_predict_layers) is not part of the main
-// model of 671 billion parameters and is left out.
 void deepseek_layer(Rows& rows, const ModelShape& m, bool experts)
 {
     rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});

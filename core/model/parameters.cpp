@@ -164,6 +164,8 @@ std::vector<Parameter> parameter_table(
         if (!model.tied_embeddings || !with_embedding)
             table.head();
         table.head_bias();
+        for (int module = 0; module < model.predicted_ahead; ++module)
+            table.layer(model.layers + module, rows_of_module(model));
     }
     return table.take();
 }

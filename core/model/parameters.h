@@ -28,7 +28,8 @@ struct Parameter {
 };
 
 // Every parameter of layers [first_layer, last_layer), plus the embedding when `with_embedding` and the final norm and
-// head when `with_head` (a tied head adds no tensor where the embedding is present). `vocab` is the padded vocabulary.
+// head when `with_head` (a tied head adds no tensor where the embedding is present) with the modules behind them, whose
+// layers count on from the model's. `vocab` is the padded vocabulary.
 std::vector<Parameter> parameter_table(
     const ModelShape& model, int64_t vocab, int first_layer, int last_layer, bool with_embedding, bool with_head);
 

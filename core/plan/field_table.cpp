@@ -318,6 +318,8 @@ std::vector<PlanKey> run()
         bound(FOURFOLD_MEMBER(run.clip_norm), "Global gradient norm; 0 is off.", {0, 1e12}),
         unless_default(bound(FOURFOLD_MEMBER(run.routing_bias_rate),
             "How far a step moves the routing bias of each expert (DeepSeek-V3).", {0, 1e6})),
+        unless_default(bound(FOURFOLD_MEMBER(run.ahead_loss_weight),
+            "What the mean loss of multi-token prediction counts beside the next token's.", {0, 1e6})),
         key("run.eval", FieldType::object, "Held-out loss."),
         bound(FOURFOLD_MEMBER(run.eval.every), "Steps; 0: only at the end.", kStepsOrNone),
         bound(FOURFOLD_MEMBER(run.eval.batches), "Global batches per evaluation.", kSteps)};

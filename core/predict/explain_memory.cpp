@@ -6,6 +6,7 @@
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
 #include "core/program/allocations.h"
+#include "core/program/modules_ahead.h"
 
 #include <algorithm>
 #include <cmath>
@@ -62,6 +63,11 @@ Explanation parameters_node(const ResolvedPlan& plan, const RankShape& rank, con
     const double of_head = head_parameters(model, rank) - tied;
     if (head)
         add(std::string(tied > 0 ? "final norm (the head is the embedding) " : "head ") + count(of_head), of_head);
+    if (head && model.predicted_ahead > 0) {
+        StageParameters modules;
+        add_module_parameters(modules, plan, rank);
+        add("prediction modules " + count(modules.total()), modules.total());
+    }
     return node;
 }
 

@@ -9,6 +9,7 @@
 #include "core/predict/prediction.h"
 #include "core/predict/shape_rules.h"
 #include "core/predict/step_time.h"
+#include "core/program/expert_imbalance.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,7 +158,10 @@ double PartTimes::total() const
     return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
-Prediction predict(const ResolvedPlan& plan)
+namespace {
+
+// All but the confidence.
+Prediction answer(const ResolvedPlan& plan)
 {
     Prediction prediction;
     prediction.plan = plan;
@@ -165,10 +169,8 @@ Prediction predict(const ResolvedPlan& plan)
     prediction.reasons = check(plan);
     for (const std::string& name : runtime_switches(plan.run.environment).not_modelled)
         prediction.warnings.push_back("run.environment." + name + ": its effect on time and memory is not modelled");
-    if (!can_be_laid_out(plan)) {
-        add_confidence(prediction);
+    if (!can_be_laid_out(plan))
         return prediction;
-    }
     const bool structure_holds = prediction.reasons.empty();
     const int simulated = micro_batches_to_simulate(plan);
     const auto schedule = plan_schedule(plan, simulated);
@@ -177,7 +179,6 @@ Prediction predict(const ResolvedPlan& plan)
         // own.
         if (!plan.training.schedule_csv.empty() || structure_holds)
             prediction.reasons.push_back(broken_schedule(plan, schedule.error()));
-        add_confidence(prediction);
         return prediction;
     }
     const std::vector<StageProgram> program = build_program(plan, schedule->stage_of_chunk);
@@ -190,8 +191,55 @@ Prediction predict(const ResolvedPlan& plan)
         prediction.warnings.push_back(std::move(advice));
     for (std::string& warning : shape_warnings(plan))
         prediction.warnings.push_back(std::move(warning));
-    add_confidence(prediction);
     prediction.feasible = prediction.reasons.empty();
+    return prediction;
+}
+
+// What another routing makes of `value`, on its side of the range and in squares.
+void widen(Range& range, double value, std::optional<double> other)
+{
+    if (!other || !(*other > 0))
+        return;
+    const double distance = std::log(*other / value);
+    double& bound = distance > 0 ? range.high : range.low;
+    const double width = added_in_squares(std::log(bound / value), distance);
+    bound = value * std::exp(distance > 0 ? width : -width);
+}
+
+// Without a capacity, routing that favours some experts loads some ranks more than the mean that the answer is for. A
+// router keeps its favourites from micro-batch to micro-batch, so that a step averages nothing out.
+void add_routing(Prediction& prediction)
+{
+    const ResolvedPlan& plan = prediction.plan;
+    constexpr double kRare = 0.05;
+    const double most = expert_imbalance_at(plan, 1 - kRare);
+    if (!(most > 0) || !prediction.step_time_s || !prediction.memory_gib)
+        return;
+    for (const double imbalance : {expert_imbalance_at(plan, kRare), most}) {
+        const Prediction other = answer(with_expert_imbalance(plan, imbalance));
+        if (prediction.interval) {
+            Interval& interval = *prediction.interval;
+            widen(interval.step_time_s, *prediction.step_time_s, other.step_time_s);
+            interval.step_time_s.low = std::max(interval.step_time_s.low, prediction.least.step_s);
+            const double tokens = *prediction.tps_per_gpu * *prediction.step_time_s;
+            interval.tps_per_gpu = {tokens / interval.step_time_s.high, tokens / interval.step_time_s.low};
+            widen(interval.memory_gib, *prediction.memory_gib, other.memory_gib);
+        }
+        if (imbalance == most && prediction.fit != Fit::no && other.fit == Fit::no)
+            prediction.warnings.push_back(text_of(
+                "uneven routing: where the busiest expert-parallel rank gets %.0f %% more tokens than the mean (one "
+                "case in %.0f), it needs %.1f GiB on the device, and the GPU has %.1f GiB",
+                most * 100, 1 / kRare, other.memory_device_gib.value_or(0), prediction.memory_capacity_gib));
+    }
+}
+
+} // namespace
+
+Prediction predict(const ResolvedPlan& plan)
+{
+    Prediction prediction = answer(plan);
+    add_confidence(prediction);
+    add_routing(prediction);
     return prediction;
 }
 

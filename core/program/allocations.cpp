@@ -3,6 +3,7 @@
 
 #include "core/program/backward_memory.h"
 #include "core/program/gradients_on_their_way.h"
+#include "core/program/modules_ahead.h"
 #include "core/program/muon.h"
 #include "core/program/recompute.h"
 
@@ -410,6 +411,34 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
     add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
 }
 
+// Modules that predict further ahead: a layer each, what joins its inputs, and logits that are there beside the head's
+// own. They are never offloaded.
+template <typename Number>
+void add_modules(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank)
+{
+    const Training& training = plan.training;
+    const double modules = plan.model.predicted_ahead;
+    const bool moe = plan.model.is_moe_layer(plan.model.layers);
+    const Number layer
+        = part(moe ? "one layer with experts" : "one layer", layer_activation_bytes<Number>(plan, rank, moe));
+    const Number stream = layer_input_bytes<Number>(rank);
+    constexpr double kJoined = 4; // the embedding, both norms side by side, and what the last norm reads
+    Number kept = layer + kJoined * stream;
+    if (repeats_modules(training) && training.recompute == Recompute::full)
+        kept = 2 * stream;
+    else if (repeats_modules(training))
+        kept = kept - freed_selectively<Number>(plan, rank, moe, layer);
+    add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, modules * kept, "prediction modules",
+        "activations of a layer each, and of what joins its inputs");
+    const Number logits = modules * logits_bytes<Number>(rank);
+    add<Number>(list, MemoryKind::activations, Lifetime::loss, logits, "logits of prediction modules");
+    if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
+        add<Number>(
+            list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits of prediction modules");
+    for (int module = 0; module < plan.model.predicted_ahead; ++module)
+        add_weight_gradient_allocations(list, plan, rank, moe ? 0 : 1, moe ? 1 : 0, true);
+}
+
 } // namespace
 
 template <typename Number>
@@ -434,6 +463,8 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     }
     add_gradients_on_their_way(list, plan, rank, shape, moe > 0);
     add_weight_gradient_allocations(list, plan, rank, dense, moe, shape.head);
+    if (shape.head && plan.model.predicted_ahead > 0)
+        add_modules(list, plan, rank);
     return list;
 }
 

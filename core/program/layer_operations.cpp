@@ -480,8 +480,6 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     if (plan.layout.tp > 1)
         add_tensor_parallel(list, plan, rank, layers * written / 2, again);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);
-    if (plan.training.offload == Offload::activations)
-        add_activation_offload(list, plan, rank, group, recompute_layers);
 }
 
 } // namespace fourfold

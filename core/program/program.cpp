@@ -4,6 +4,7 @@
 
 #include "core/program/allocations.h"
 #include "core/program/layer_operations.h"
+#include "core/program/modules_ahead.h"
 #include "core/program/muon.h"
 #include "core/program/operation.h"
 #include "core/program/sharding_operations.h"
@@ -77,8 +78,11 @@ void add_chunk_parameters(
     sum.largest_tensor = std::max({sum.largest_tensor, shape.layers > 0 ? mlp_tensor : 0.0,
         counts.moe > 0 ? rank.local_experts * rank.mlp_inputs * rank.hidden * rank.expert_ffn / rank.cut.etp : 0.0,
         shape.embedding || (shape.head && !tied_here) ? rank.vocab * rank.hidden / rank.tp : 0.0});
-    if (model.tied_embeddings && (shape.embedding || shape.head))
+    const bool both_look_up = model.predicted_ahead > 0;
+    if ((model.tied_embeddings || both_look_up) && (shape.embedding || shape.head))
         sum.tied = rank.vocab * rank.hidden / rank.tp;
+    if (shape.head && model.predicted_ahead > 0)
+        add_module_parameters(sum, plan, rank);
 }
 
 ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, const ChunkShape& shape)
@@ -96,13 +100,20 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
     list.reserve(64);
     if (chunk.embedding)
         add_embedding_operations(list, plan, rank);
-    add_layer_operations(list, plan, rank, {counts.dense, false}, per_layer * counts.dense);
-    add_layer_operations(list, plan, rank, {counts.moe, true}, per_layer * counts.moe);
+    for (const LayerGroup group : {LayerGroup{counts.dense, false}, LayerGroup{counts.moe, true}}) {
+        add_layer_operations(list, plan, rank, group, per_layer * group.layers);
+        if (group.layers > 0 && plan.training.offload == Offload::activations)
+            add_activation_offload(list, plan, rank, group, per_layer * group.layers);
+    }
     if (chunk.head)
         add_head_operations(list, plan, rank);
+    const int modules = chunk.head ? plan.model.predicted_ahead : 0;
+    if (modules > 0)
+        add_module_operations(list, plan, rank);
     if (plan.layout.pp > 1)
         add_pipeline_hop(list, rank, plan.layout);
-    add_launch_floors(list, plan, chunk.layers, shape.recompute_layers);
+    add_launch_floors(list, plan, chunk.layers + modules,
+        shape.recompute_layers + (repeats_modules(plan.training) ? modules : 0));
     chunk.allocations = chunk_allocations(plan, rank, shape);
     return chunk;
 }

@@ -72,6 +72,8 @@ RankShape rank_shape(const ResolvedPlan& plan, const Constants& constants)
         rank.moe_layer = layer_parameters(model, layer_rows(model, true), rank.cut);
     if (model.moe_layers() < model.layers)
         rank.dense_layer = layer_parameters(model, layer_rows(model, false), rank.cut);
+    if (model.predicted_ahead > 0)
+        rank.module_ahead = layer_parameters(model, rows_of_module(model), rank.cut);
     if (model.experts) {
         rank.local_experts = double(model.experts->count) / layout.ep;
         rank.expert_ffn = double(model.experts->ffn);

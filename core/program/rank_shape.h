@@ -35,6 +35,7 @@ struct RankShape {
 
     Cut cut; // of the layers
     LayerParameters dense_layer, moe_layer; // of those that the model has
+    LayerParameters module_ahead; // of a module that predicts further ahead, its own experts apart as in a layer
     [[nodiscard]] const LayerParameters& layer(bool moe) const { return moe ? moe_layer : dense_layer; }
     // Matrices of a layer: all local experts, the router and the shared ones among them.
     [[nodiscard]] double matrices(bool moe) const { return layer(moe).matrices(local_experts); }

@@ -101,10 +101,13 @@ public:
         FOURFOLD_CHECK(write(queue_, number_, [](QueuedRun& each) { each.state = TurnState::taken; }));
         const std::jthread listener([this](const std::stop_token& done) { listen(done); });
         // Its newest run is told to the queue.
-        CreationObserver told(observer_,
-            [this](const std::string& id) { (void)write(queue_, number_, [&](QueuedRun& each) { each.run = id; }); });
-        const Expected<RunResult> result
-            = run.run.empty() ? start(run, told) : follow_on(run.run, told, any_.get_token());
+        CreationObserver told(observer_, [this](const std::string& id) {
+            (void)write(queue_, number_, [&](QueuedRun& each) {
+                each.run = id;
+                ++each.begun;
+            });
+        });
+        const Expected<RunResult> result = run.run.empty() ? start(run, told) : go_on(run, told);
         if (!result)
             return write_end(queue_, number_, run.run.empty() ? kNotStarted : "lost", result.error().line());
         if (!is_terminal(result->state)) // somebody asked this program to end; the next one goes on
@@ -117,14 +120,23 @@ private:
     Expected<RunResult> start(const QueuedRun& run, RunObserver& told)
     {
         FOURFOLD_CHECK(wait_for_hosts(run.target));
-        FOURFOLD_TRY(const Plan plan, plan_from_json(run.plan, run.where));
-        FOURFOLD_TRY(RunRequest request, request_of(run, plan));
+        FOURFOLD_TRY(const RunRequest request, request_of(run));
         return launch(request, told, any_.get_token());
     }
 
-    static Expected<RunRequest> request_of(const QueuedRun& run, const Plan& plan)
+    // What another program began, with the restarts that it left.
+    Expected<RunResult> go_on(const QueuedRun& run, RunObserver& told)
+    {
+        FOURFOLD_TRY(RunResult result, follow_on(run.run, observer_, any_.get_token()));
+        FOURFOLD_TRY(RunRequest request, request_of(run));
+        request.restarts = run.restarts - (run.begun - 1);
+        return launch_after(std::move(result), request, told, any_.get_token());
+    }
+
+    static Expected<RunRequest> request_of(const QueuedRun& run)
     {
         RunRequest request;
+        FOURFOLD_TRY(const Plan plan, plan_from_json(run.plan, run.where));
         FOURFOLD_TRY(request.plan, resolve(plan, Presets()));
         request.target = run.target;
         request.steps = run.steps;

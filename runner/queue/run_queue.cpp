@@ -47,8 +47,8 @@ Json to_json(const QueuedRun& run)
     return {{"number", run.number}, {"state", to_text(run.state)}, {"added", run.added}, {"plan", run.plan},
         {"where", run.where}, {"target", to_json(run.target)}, {"steps", run.steps ? Json(*run.steps) : Json()},
         {"restarts", run.restarts}, {"rehearse", run.rehearse}, {"trainer", run.trainer.string()},
-        {"agent", run.agent.string()}, {"waits_for", run.waits_for}, {"run", run.run}, {"outcome", run.outcome},
-        {"problem", run.problem}};
+        {"agent", run.agent.string()}, {"waits_for", run.waits_for}, {"run", run.run}, {"begun", run.begun},
+        {"outcome", run.outcome}, {"problem", run.problem}};
 }
 
 Expected<QueuedRun> queued_run(const Fields& fields)
@@ -71,6 +71,7 @@ Expected<QueuedRun> queued_run(const Fields& fields)
     FOURFOLD_TRY(run.agent, fields.text_or("agent", ""));
     FOURFOLD_TRY(run.waits_for, fields.name_or("waits_for", ""));
     FOURFOLD_TRY(run.run, fields.name_or("run", ""));
+    FOURFOLD_TRY(run.begun, fields.small_integer_or("begun", run.run.empty() ? 0 : 1, 0));
     FOURFOLD_TRY(run.outcome, fields.name_or("outcome", ""));
     FOURFOLD_TRY(run.problem, fields.name_or("problem", ""));
     return run;

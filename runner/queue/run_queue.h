@@ -34,6 +34,7 @@ struct QueuedRun {
     std::filesystem::path trainer, agent; // as in RunRequest
     std::string waits_for; // of a taken one: the run, not of this queue, that still has its hosts
     std::string run; // its newest run; empty before there is one
+    int begun = 0; // its runs so far, restarts included
     std::string outcome; // of an ended one: how its run ended (a RunState), or "not started"
     std::string problem; // why, in one line; empty where it ended well
 

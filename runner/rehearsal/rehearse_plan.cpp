@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/rehearsal/rehearse_plan.h"
 
+#include "core/base/file_descriptor.h"
 #include "core/base/paths.h"
 #include "core/base/seconds.h"
 #include "core/base/text.h"
 #include "core/plan/presets.h"
 #include "core/plan/trainable.h"
 #include "core/predict/prediction.h"
+#include "core/program/expert_imbalance.h"
 #include "runner/bundle/trainer_libraries.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -31,38 +35,38 @@ namespace {
 constexpr std::size_t kMostOutput = std::size_t(1) << 30;
 constexpr std::uintmax_t kMostProgress = 1u << 20; // bytes of its lines; the verdict, with its timeline, is longer
 
-// A folder of this user's that goes with it.
-class ScratchFolder {
+// A file in memory alone: nothing is left of it, however this program ends.
+class MemoryFile {
 public:
-    static Expected<ScratchFolder> make()
+    static Expected<MemoryFile> make(const char* name)
     {
-        const char* chosen = std::getenv("TMPDIR");
-        std::string name
-            = (std::filesystem::path(chosen && *chosen ? chosen : "/tmp") / "fourfold-rehearsal-XXXXXX").string();
-        if (!mkdtemp(name.data()))
-            return Problem{ProblemCode::io, std::string("cannot be created: ") + std::strerror(errno),
-                "make room, or set TMPDIR to a folder that can be written", name};
-        ScratchFolder folder;
-        folder.path_ = name;
-        return folder;
+        MemoryFile file;
+        file.descriptor_ = FileDescriptor(memfd_create(name, MFD_CLOEXEC));
+        if (!file.descriptor_.valid())
+            return Problem{
+                ProblemCode::io, std::string("no file in memory: ") + std::strerror(errno), {}, "the rehearsal"};
+        return file;
     }
-    ScratchFolder(ScratchFolder&& other) noexcept
-        : path_(std::exchange(other.path_, {}))
+    [[nodiscard]] int descriptor() const { return descriptor_.get(); }
+    [[nodiscard]] std::filesystem::path path() const { return path_of(descriptor()); }
+    static std::filesystem::path path_of(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+    Expected<void> write(std::string_view text) const
     {
+        while (!text.empty()) {
+            const ssize_t written = ::write(descriptor(), text.data(), text.size());
+            if (written < 0 && errno != EINTR)
+                return Problem{ProblemCode::io, std::string("cannot be written: ") + std::strerror(errno), {},
+                    "the rehearsal's plan"};
+            text.remove_prefix(std::size_t(std::max<ssize_t>(written, 0)));
+        }
+        return {};
     }
-    ScratchFolder& operator=(ScratchFolder&&) = delete;
-    ~ScratchFolder()
-    {
-        std::error_code ignored;
-        if (!path_.empty())
-            std::filesystem::remove_all(path_, ignored);
-    }
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
 private:
-    ScratchFolder() = default;
-    std::filesystem::path path_;
+    MemoryFile() = default;
+    FileDescriptor descriptor_;
 };
+constexpr int kPlanOfChild = 3; // its descriptor
 
 // This program's environment, with the folders of LibTorch where the trainer does not find it by itself, and first of
 // all for whom it works: it ends with this program, also where that is gone before the trainer runs.
@@ -89,18 +93,22 @@ struct Ended {
     bool stopped = false, late = false;
 };
 
-// Runs the program with these two files as its output, until it ends, stop is requested or the time is over; `looked`
-// is called from time to time until then.
+struct Files {
+    MemoryFile plan, output, errors;
+};
+
+// Runs the program with these files, until it ends, stop is requested or the time is over; `looked` is called from time
+// to time until then.
 Expected<Ended> run_program(const std::vector<std::string>& command, std::vector<std::string> environment,
-    const std::filesystem::path& output, const std::filesystem::path& errors, std::optional<double> timeout_s,
-    const std::function<void()>& looked, const std::stop_token& stop)
+    const Files& files, std::optional<double> timeout_s, const std::function<void()>& looked,
+    const std::stop_token& stop)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_adddup2(&actions, files.output.descriptor(), 1);
+    posix_spawn_file_actions_adddup2(&actions, files.errors.descriptor(), 2);
+    posix_spawn_file_actions_adddup2(&actions, files.plan.descriptor(), kPlanOfChild);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), kNew, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), kNew, 0600);
     std::vector<std::string> words = command;
     std::vector<char*> argv, envp;
     for (std::string& word : words)
@@ -216,7 +224,15 @@ Problem out_of_time(const RehearsalProgress& progress, double timeout_s, const s
 
 Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_token& stop)
 {
-    FOURFOLD_TRY(const ResolvedPlan plan, for_trainer(request.plan));
+    FOURFOLD_TRY(ResolvedPlan plan, for_trainer(request.plan));
+    std::optional<double> imbalance;
+    if (request.routing_quantile) {
+        if (!plan.model.experts || plan.layout.ep <= 1)
+            return Problem{ProblemCode::bad_input, "has no expert parallelism: no routing changes what its ranks hold",
+                "rehearse it without a routing", plan.where};
+        imbalance = expert_imbalance_at(plan, *request.routing_quantile);
+        plan = with_expert_imbalance(std::move(plan), *imbalance);
+    }
     const auto trainer = request.trainer.empty() ? own_program("fourfold-trainer") : request.trainer;
     std::error_code error;
     if (!std::filesystem::is_regular_file(trainer, error))
@@ -227,27 +243,34 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
         libraries = std::move(*found);
     else if (found.error().code != ProblemCode::bad_input) // a script in front of a trainer finds them itself
         return found.error();
-    FOURFOLD_TRY(const ScratchFolder folder, ScratchFolder::make());
-    const auto file = folder.path() / "plan.json", output = folder.path() / "output", errors = folder.path() / "errors";
-    FOURFOLD_CHECK(write_file_atomically(file, to_json(plan, PresetStyle::inlined).dump() + "\n"));
-    std::vector<std::string> command{trainer.string(), "--rehearse", file.string()};
+    FOURFOLD_TRY(MemoryFile written, MemoryFile::make("plan"));
+    FOURFOLD_TRY(MemoryFile said, MemoryFile::make("output"));
+    FOURFOLD_TRY(MemoryFile complained, MemoryFile::make("errors"));
+    const Files files{std::move(written), std::move(said), std::move(complained)};
+    FOURFOLD_CHECK(files.plan.write(to_json(plan, PresetStyle::inlined).dump() + "\n"));
+    const std::string file = MemoryFile::path_of(kPlanOfChild).string();
+    std::vector<std::string> command{trainer.string(), "--rehearse", file};
     if (request.timeline)
         command.emplace_back("--timeline");
+    if (imbalance)
+        command.insert(command.end(), {"--expert-imbalance", text_of("%.17g", *imbalance)});
     FOURFOLD_TRY(const Ended ended,
-        run_program(command, environment_for(libraries), output, errors, request.timeout_s,
-            progress_teller(output, request.told), stop));
+        run_program(command, environment_for(libraries), files, request.timeout_s,
+            progress_teller(files.output.path(), request.told), stop));
     if (ended.stopped)
         return Problem{ProblemCode::cancelled, "the rehearsal was stopped; nothing is proven", {}, plan.where};
-    Json last = last_line(output);
+    Json last = last_line(files.output.path());
     if (last.contains("verdict")) {
         add_prediction(last, plan);
+        if (imbalance)
+            last["expert_imbalance"] = *imbalance;
         return last;
     }
     if (ended.late)
         return out_of_time(progress_from(last), *request.timeout_s, plan.where);
-    const auto complaint = read_text_file(errors, 1u << 20);
+    const auto complaint = read_text_file(files.errors.path(), 1u << 20);
     std::string why = complaint ? complaint->substr(0, complaint->find('\n')) : std::string();
-    if (const std::string place = file.string() + ": "; why.starts_with(place)) // a file that is gone by now
+    if (const std::string place = file + ": "; why.starts_with(place)) // a file that nobody can look at
         why = why.substr(place.size());
     if (why.find("std::bad_alloc") != std::string::npos) // LibTorch's, before the trainer can say it
         return Problem{ProblemCode::failed, "the rehearsal may not have the memory that it needs; nothing is proven",

@@ -135,8 +135,14 @@ Expected<RunResult> launch_once(const RunRequest& request, RunObserver& observer
 
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop)
 {
+    FOURFOLD_TRY(RunResult result, launch_once(request, observer, stop));
+    return launch_after(std::move(result), request, observer, std::move(stop));
+}
+
+Expected<RunResult> launch_after(
+    RunResult result, const RunRequest& request, RunObserver& observer, std::stop_token stop)
+{
     const auto once = [&](const RunRequest& each) { return launch_once(each, observer, stop); };
-    FOURFOLD_TRY(RunResult result, once(request));
     return go_on_after(std::move(result), request, once, observer, stop);
 }
 

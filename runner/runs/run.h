@@ -48,6 +48,10 @@ Expected<LaunchPreview> preview(const RunRequest& request);
 // has the run's state and a Problem. Fails (Problem) only when no run was started; else the result says how it ended.
 Expected<RunResult> launch(const RunRequest& request, RunObserver& observer, std::stop_token stop);
 
+// What launch() does when the first run of `request` has ended with `result`: the restarts that are asked for.
+Expected<RunResult> launch_after(
+    RunResult result, const RunRequest& request, RunObserver& observer, std::stop_token stop);
+
 // Catches up with a run of this history (any unique id prefix, or "last") and follows it to its end; a stop request
 // only detaches (the result's state is then the run's own, "running"). A run that already ended returns at once. One
 // program of this computer follows a run at a time; a second one is `refused`. `all_events` fetches the events that the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // fourfold-trainer --plan PLAN.json --run-dir DIR: one rank of a training job.
-// fourfold-trainer --rehearse PLAN.json [--timeline]: all ranks of one, without values (rehearsal/rehearse.h): lines of
-// JSON, how far it came and last what it found.
+// fourfold-trainer --rehearse PLAN.json [--timeline] [--expert-imbalance SHARE]: all ranks of one, without values
+// (rehearsal/rehearse.h): lines of JSON, how far it came and last what it found.
 // fourfold-trainer --export | --score | --generate: a checkpoint as a model folder, looked at (inference/tools.h).
 // Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
 #include "core/base/standard_streams.h"
@@ -25,7 +25,7 @@ namespace {
 using namespace fourfold;
 
 constexpr char kUsage[] = "usage: fourfold-trainer --plan PLAN.json --run-dir DIR\n"
-                          "       fourfold-trainer --rehearse PLAN.json [--timeline]\n"
+                          "       fourfold-trainer --rehearse PLAN.json [--timeline] [--expert-imbalance SHARE]\n"
                           "One rank of a job; RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT say which.\n";
 
 // Before the first step and on the second signal there is nothing to finish: leave at once.
@@ -76,7 +76,7 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
 
 // Writes the rehearsal to standard output. 0: all ranks come to their end; 1: they do not, or it failed; 2: unusable
 // input.
-int rehearse_plan(const char* file, bool timeline)
+int rehearse_plan(const char* file, trainer::RehearsalSettings settings)
 {
     const auto told = [](const Problem& problem) {
         std::fprintf(stderr, "%s\n", problem.line().c_str());
@@ -90,8 +90,8 @@ int rehearse_plan(const char* file, bool timeline)
             std::printf("%s\n", line.dump().c_str());
             std::fflush(stdout);
         };
-        const auto result = trainer::rehearse(
-            *plan, {timeline, [&](const trainer::RehearsalProgress& progress) { print(to_json(progress)); }});
+        settings.told = [&](const trainer::RehearsalProgress& progress) { print(to_json(progress)); };
+        const auto result = trainer::rehearse(*plan, settings);
         if (!result)
             return told(result.error());
         print(*result);
@@ -99,6 +99,27 @@ int rehearse_plan(const char* file, bool timeline)
     } catch (const std::exception& error) { // LibTorch's
         return told({ProblemCode::failed, std::string("the rehearsal failed: ") + error.what(), "", file});
     }
+}
+
+Expected<trainer::RehearsalSettings> rehearsal_settings(int argc, char** argv)
+{
+    trainer::RehearsalSettings settings;
+    for (int i = 3; i < argc; ++i) {
+        const std::string argument = argv[i];
+        if (argument == "--timeline") {
+            settings.timeline = true;
+        } else if (argument == "--expert-imbalance" && i + 1 < argc) {
+            char* end = nullptr;
+            settings.expert_imbalance = std::strtod(argv[++i], &end);
+            if (end == argv[i] || *end != '\0' || !(settings.expert_imbalance >= 0))
+                return Problem{ProblemCode::bad_input, std::string("is no share: ") + argv[i], "0.3: 30 % more",
+                    "--expert-imbalance"};
+        } else {
+            return Problem{ProblemCode::bad_input, "unknown argument " + argument,
+                "fourfold-trainer --rehearse PLAN.json [--timeline] [--expert-imbalance SHARE]", "fourfold-trainer"};
+        }
+    }
+    return settings;
 }
 
 } // namespace
@@ -111,13 +132,15 @@ int main(int argc, char** argv)
         std::fputs(trainer::kToolUsage, stdout);
         return status_after_output(0, "fourfold-trainer");
     }
-    const bool timeline = argc == 4 && std::string(argv[3]) == "--timeline";
-    if ((argc == 3 || timeline) && std::string(argv[1]) == "--rehearse") {
+    if (argc >= 3 && std::string(argv[1]) == "--rehearse") {
+        const auto settings = rehearsal_settings(argc, argv);
+        if (!settings)
+            return std::fprintf(stderr, "%s\n", settings.error().line().c_str()), 2;
         ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody else reads the answer
         const char* const parent = std::getenv("FOURFOLD_PARENT"); // who may be gone already
         if (parent != nullptr && std::to_string(::getppid()) != parent)
             return 1;
-        return status_after_output(rehearse_plan(argv[2], timeline), "fourfold-trainer");
+        return status_after_output(rehearse_plan(argv[2], *settings), "fourfold-trainer");
     }
     if (argc > 1 && trainer::is_tool(argv[1]))
         return status_after_output(trainer::run_tool({argv + 1, argv + argc}), "fourfold-trainer");

@@ -124,6 +124,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     }
     trainer->block_settings_ = std::make_unique<BlockSettings>(
         block_settings(plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get()));
+    if (auto& experts = trainer->block_settings_->experts)
+        experts->imbalance = options.expert_imbalance;
     if (training.offload == Offload::activations) {
         ActivationOffload::Stays stays;
         for (const at::Tensor& leaf : trainer->weights_->leaves())
@@ -195,10 +197,11 @@ Expected<at::Tensor> Trainer::forward(const Action& action, const at::Tensor& in
     const at::Tensor stream = model.forward(model.chunk().embeds ? batch.tokens : input, batch.documents);
     if (!model.chunk().predicts)
         return stream;
-    const at::Tensor loss = model.loss_sum(stream, batch.labels, batch.valid == batch.labels.numel());
-    sums.loss.add_(loss.detach());
+    const bool all_count = batch.valid == batch.labels.numel();
+    const Decoder::Loss loss = model.loss_sum(stream, {batch.labels, all_count, batch.ahead}, batch.documents);
+    sums.loss.add_(loss.of_labels.detach());
     sums.valid += batch.valid;
-    return loss;
+    return loss.whole;
 }
 
 // Only the last pipeline rank has a loss, and its TP ranks have the same: one of them counts.

@@ -99,6 +99,7 @@ TEST_F(Guide, GoesThroughThePager)
 {
     EXPECT_THAT(on_a_terminal("plan", 70, "sed 's/^/> /'"), HasSubstr("> Plan\n> ====\n"));
     EXPECT_THAT(on_a_terminal("plan", 70, "no-such-pager"), HasSubstr("\nPlan\n====\n"));
+    EXPECT_THAT(on_a_terminal("plan", 70, " "), HasSubstr("Plan\n====\n")) << "a pager of blanks is none";
 }
 
 } // namespace

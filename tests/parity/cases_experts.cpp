@@ -26,6 +26,9 @@ const std::vector<std::string> kDeepseek{
     "n_group":4,"topk_group":2,"first_k_dense_replace":1,"q_lora_rank":12,"kv_lora_rank":8,"qk_nope_head_dim":6,
     "qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,"rms_norm_eps":1e-6,"rope_theta":100.0,
     "aux_loss_alpha":0.05,"tie_word_embeddings":false})"};
+const std::vector<std::string> kAhead{kDeepseek[0], "model.num_nextn_predict_layers=2"};
+const std::vector<std::string> kAheadTied{
+    kDeepseek[0], "model.num_nextn_predict_layers=1", "model.tie_word_embeddings=true"};
 } // namespace
 
 std::vector<Case> expert_cases()
@@ -97,6 +100,19 @@ std::vector<Case> expert_cases()
             kDeepseek},
         {"deepseek_ep2_cp2_selective",
             {"gpus=4", "layout.cp=2", "layout.dp=2", "layout.ep=2", "training.recompute=\"selective\""}, kDeepseek},
+        {"ahead_tp2_cp2", {"gpus=4", "layout.tp=2", "layout.cp=2"}, kAhead},
+        {"ahead_ep2_zero2", {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"gradients\""}, kAhead},
+        {"ahead_fsdp", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""}, kAhead},
+        {"ahead_pp2_ep2_fsdp_recompute",
+            {"gpus=4", "layout.pp=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\"",
+                "training.recompute=\"full\""},
+            kAhead},
+        {"ahead_pp3_tp2_plain", {"gpus=6", "layout.pp=3", "layout.tp=2", "training.sequence_parallel=false"}, kAhead},
+        {"ahead_tied_pp2_zero1",
+            {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, kAheadTied},
+        {"ahead_zb_v",
+            {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"zb-v\""},
+            {kDeepseek[0], "model.num_nextn_predict_layers=1", "model.num_hidden_layers=4"}},
     };
 }
 

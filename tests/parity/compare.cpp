@@ -3,6 +3,7 @@
 
 #include "core/plan/trainable.h"
 #include "tests/parity/ranks.h"
+#include "tests/parity/standing_worker.h"
 #include "tests/parity/tiny_plans.h"
 
 #include <algorithm>
@@ -29,16 +30,16 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
     const std::map<std::string, std::string>& environment)
 {
     std::filesystem::create_directories(folder);
+    const std::string count = std::to_string(plan.gpus);
     auto variables = plan.run.environment;
     variables.insert(environment.begin(), environment.end());
-    const std::string count = std::to_string(plan.gpus);
-    variables["WORLD_SIZE"] = count;
+    variables.merge(rank_environment(0, plan.gpus));
     const bool gpu = std::ranges::find(flags, "--gpu") != flags.end();
-    const auto worker = gpu ? cuda_parity_worker() : parity_worker();
     // One process, of which the ranks are forked.
-    Ranks parent(1, joined({worker, "--ranks", count, "--plan", write_plan(plan, folder), "--run-dir", folder}, flags),
-        folder, variables);
-    (void)parent.wait(200s);
+    static StandingWorker on_cpus(parity_worker()), on_a_gpu(cuda_parity_worker());
+    (void)(gpu ? on_a_gpu : on_cpus)
+        .run(joined({"--ranks", count, "--plan", write_plan(plan, folder), "--run-dir", folder}, flags), variables,
+            folder / "rank0.log", 200s);
     const auto statuses = read_json_file(folder / "statuses.json");
     JobResult result;
     for (int rank = 0; rank < plan.gpus; ++rank) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a run does about losses and gradient norms that stand out: what it promises, what it does.
+#include "runner/trainer/data/sampler.h"
 #include "runner/trainer/metrics/loss_rule.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
@@ -7,7 +8,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 namespace fourfold::testing {
@@ -98,15 +101,48 @@ TEST(LossRule, PromisesWhatItDoes)
         ElementsAre(HasSubstr("the run ends after the step's update."), HasSubstr("the run ends after its update.")));
 }
 
-// A learning rate that jumps makes the loss jump: what two ranks do about it, and say before.
+void write_text(const std::filesystem::path& path, const std::vector<int64_t>& tokens)
+{
+    std::ofstream file(path, std::ios::binary);
+    for (const int64_t token : tokens)
+        file.put(static_cast<char>(token)).put(0);
+    ASSERT_TRUE(file.flush());
+}
+
+// One token over and over, but for the window of the run's first sample in `step`: whatever computes it, the loss of
+// that step stands out, and hardly another sample reaches into that window.
+void write_text_with_a_strange_page(const std::filesystem::path& path, const ResolvedPlan& plan, int step)
+{
+    constexpr int64_t kDigit = 61, kTokens = kDigit * kDigit * kDigit;
+    const Training& training = plan.training;
+    std::vector<int64_t> text(kTokens), seen(std::size_t(training.seq_len)), labels = seen;
+    int64_t begin = 0;
+    for (int64_t weight = 1; weight < kTokens; weight *= kDigit) { // a digit of each place is its token
+        for (int64_t place = 0; place < kTokens; ++place)
+            text[std::size_t(place)] = place / weight % kDigit;
+        write_text(path, text);
+        const auto sampler
+            = *trainer::Sampler::open(plan.run.data, "", plan.run.seed, training.seq_len, plan.model.vocab);
+        ASSERT_TRUE(sampler.sample(
+            int64_t(step) * training.global_batch, training.global_batch, {seen.data(), labels.data()}));
+        begin += seen[0] * weight;
+    }
+    std::ranges::fill(text, 7);
+    for (int64_t i = 0; i <= training.seq_len; ++i)
+        text[std::size_t(begin + i)] = i * i % kDigit;
+    write_text(path, text);
+}
+
+// What two ranks do about a step that stands out, and say before.
 TEST(Watch, ARunDoesWhatItSaid)
 {
     const TemporaryFolder folder;
     const auto tokens = write_tokens(folder.path());
-    const std::vector<std::string> wild{"run.steps=60", "run.lr=1.0", "run.lr_schedule=\"constant\"",
-        "run.warmup_steps=50", "run.clip_norm=0", "run.eval.data=[]", "gpus=2", "layout.dp=2", "run.watch.sigma=3"};
+    const std::vector<std::string> settings{"run.steps=60", "run.lr=0.01", "run.lr_schedule=\"constant\"",
+        "run.eval.data=[]", "gpus=2", "layout.dp=2", "run.watch.sigma=3", "run.watch.window=20"};
+    write_text_with_a_strange_page(tokens, tiny_plan(tokens, settings), 52);
     const auto run = [&](const std::string& action) {
-        auto assignments = wild;
+        auto assignments = settings;
         assignments.push_back("run.watch.spike=\"" + action + "\"");
         return train(tiny_plan(tokens, assignments), folder.path() / action);
     };
@@ -122,6 +158,7 @@ TEST(Watch, ARunDoesWhatItSaid)
     ASSERT_FALSE(stopped.errors.empty());
     EXPECT_EQ(stopped.errors[0]["kind"], "fail");
     EXPECT_LT(stopped.steps.size(), 60u);
+    EXPECT_GT(ignored.losses.at(53), 3 * ignored.losses.at(52)) << "the test's own page";
 }
 
 } // namespace

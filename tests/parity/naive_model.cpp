@@ -231,15 +231,16 @@ Vector heads_normed(const ModelShape& model, const Vector& x, const Vector& weig
     return out;
 }
 
-// The residual stream after the last layer, before the final norm.
-Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows stream, double capacity, NaiveLoss& loss)
+// The residual stream behind layer `last` - 1, before the final norm.
+Rows llama_stream(const ModelShape& model, const NamedWeights& weights, Rows stream, int first, int last,
+    double capacity, NaiveLoss& loss)
 {
     const auto find = [&](const std::string& name) {
         const auto found = weights.find(name);
         return found == weights.end() ? nullptr : &found->second;
     };
     const bool gemma = model.model_type == "gemma3_text";
-    for (int layer = 0; layer < model.layers; ++layer) {
+    for (int layer = first; layer < last; ++layer) {
         const bool window = model.window.tokens > 0 && (layer + 1) % model.window.full_every != 0;
         const std::string prefix = "model.layers." + std::to_string(layer) + ".";
         const auto weight = [&](const char* name) -> const Vector& { return weights.at(prefix + name + ".weight"); };
@@ -371,26 +372,58 @@ NaiveLoss naive_loss(const ModelShape& model, const NamedWeights& weights, const
             stream.back() = layer_norm(stream.back(), weights.at(prefix + "word_embeddings_layernorm.weight"),
                 weights.at(prefix + "word_embeddings_layernorm.bias"), model.norm_eps);
     }
-    NaiveLoss loss{0, 0, std::numeric_limits<double>::infinity()};
-    stream = gpt ? gpt_stream(model, weights, stream) : llama_stream(model, weights, stream, capacity, loss);
+    NaiveLoss loss{0, 0, 0, std::numeric_limits<double>::infinity()};
+    stream = gpt ? gpt_stream(model, weights, stream)
+                 : llama_stream(model, weights, stream, 0, model.layers, capacity, loss);
     const Vector& head = model.tied_embeddings ? embedding : weights.at(neox ? "embed_out.weight" : "lm_head.weight");
     const std::string final_norm = prefix + (neox ? "final_layer_norm" : gpt ? "ln_f" : "norm");
-    for (std::size_t position = 0; position < stream.size(); ++position) {
-        if (labels[position] < 0)
-            continue;
-        const Vector& weight = weights.at(final_norm + ".weight");
-        const Vector last = gpt ? layer_norm(stream[position], weight, weights.at(final_norm + ".bias"), model.norm_eps)
-                                : rms_norm_of(model, stream[position], weight);
+    const auto cross_entropy = [&](const Vector& last, int64_t label) {
         double total = 0, target = 0;
         for (int64_t token = 0; token < model.vocab; ++token) {
             double logit = 0;
             for (std::size_t i = 0; i < last.size(); ++i)
                 logit += head[std::size_t(token) * last.size() + i] * last[i];
             total += std::exp(logit);
-            if (token == labels[position])
+            if (token == label)
                 target = logit;
         }
-        loss.cross_entropy += std::log(total) - target;
+        return std::log(total) - target;
+    };
+    for (std::size_t position = 0; position < stream.size(); ++position) {
+        const Vector& weight = weights.at(final_norm + ".weight");
+        stream[position] = gpt
+            ? layer_norm(stream[position], weight, weights.at(final_norm + ".bias"), model.norm_eps)
+            : rms_norm_of(model, stream[position], weight);
+        if (labels[position] >= 0)
+            loss.cross_entropy += cross_entropy(stream[position], labels[position]);
+    }
+    // Token i has predicted token i + 1; module `depth` takes token i + depth and predicts the one behind it.
+    for (int depth = 1; depth <= model.predicted_ahead; ++depth) {
+        const int layer = model.layers + depth - 1;
+        const auto weight = [&](const char* name) -> const Vector& {
+            return weights.at("model.layers." + std::to_string(layer) + "." + name + ".weight");
+        };
+        const std::size_t count = tokens.size(), ahead = std::size_t(depth);
+        Rows joined;
+        for (std::size_t i = 0; i < count; ++i) {
+            const int64_t next = i + ahead < count ? tokens[i + ahead]
+                : i + ahead == count               ? std::max<int64_t>(labels[count - 1], 0)
+                                                   : 0;
+            Vector both = rms_norm(row_of(embedding, next), weight("enorm"), model.norm_eps);
+            const Vector own = rms_norm(stream[i], weight("hnorm"), model.norm_eps);
+            both.insert(both.end(), own.begin(), own.end());
+            joined.push_back(times(weight("eh_proj"), both, nullptr));
+        }
+        stream = llama_stream(model, weights, joined, layer, layer + 1, capacity, loss);
+        for (std::size_t i = 0; i + ahead < count; ++i) {
+            bool counts = true;
+            for (std::size_t at = i; at <= i + ahead; ++at)
+                counts = counts && labels[at] >= 0;
+            if (counts)
+                loss.ahead += cross_entropy(rms_norm(stream[i], weight("shared_head.norm"), model.norm_eps),
+                                  labels[i + ahead])
+                    / model.predicted_ahead;
+        }
     }
     return loss;
 }

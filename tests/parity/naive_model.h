@@ -15,6 +15,7 @@ using NamedWeights = std::map<std::string, std::vector<double>>;
 
 struct NaiveLoss {
     double cross_entropy = 0; // nats, of all tokens with a label
+    double ahead = 0; // the same of what modules predict further ahead, their mean
     double balance = 0; // of the experts of all layers, by the sequence, as much as a token's loss for each token
     double margin = 0; // of the routing: the least of any token's scores
 };

@@ -17,6 +17,8 @@
 //   [--ranks N]
 // --ranks: this process forks N ranks, which then need not load LibTorch one by one (a quarter of a second of a core),
 // and writes DIR/statuses.json: the exit status of each, or 128 + signal. Their output goes to DIR/rank<r>.log.
+//   --standing
+// --standing, alone: waits on descriptor 3 for jobs (standing_worker.h) and becomes each of them in a child.
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
 #include "runner/trainer/comm/c10d_store.h"
@@ -42,6 +44,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,17 +241,17 @@ void share_links(Mesh& mesh, const std::string& wiring, const TransportFactory& 
     }
 }
 
-void work(int argc, char** argv)
+void work(const std::vector<std::string>& arguments)
 {
     std::set<std::string> flags;
     std::map<std::string, std::string> options;
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+        const std::string& argument = arguments[i];
         if (argument == "--fp64" || argument == "--both" || argument == "--gpu" || argument == "--one-queue"
             || argument == "--count" || argument == "--nccl")
             flags.insert(argument);
-        else if (i + 1 < argc)
-            options[argument] = argv[++i];
+        else if (i + 1 < arguments.size())
+            options[argument] = arguments[++i];
     }
     const std::string plan_file = options["--plan"], folder = options["--run-dir"], corrupt = options["--corrupt"];
     const bool both = flags.contains("--both"), fp64 = flags.contains("--fp64"), gpu = flags.contains("--gpu");
@@ -303,6 +306,56 @@ void work(int argc, char** argv)
     rendezvous->leave();
 }
 
+int status_of(int raw)
+{
+    return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+}
+
+void print_to(const std::string& log)
+{
+    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (out < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0)
+        ::_exit(1);
+}
+
+// In a child: it ends with its parent.
+void stay_with(pid_t parent)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent)
+        ::_exit(1);
+}
+
+// Waits for jobs on descriptor 3 (standing_worker.h); returns in the child that has become one, with its arguments.
+std::vector<std::string> become_job()
+{
+    constexpr int kLine = 3;
+    constexpr std::size_t kMost = 1 << 17;
+    const pid_t parent = ::getpid();
+    std::string text(kMost, '\0');
+    while (true) {
+        const ssize_t size = ::recv(kLine, text.data(), text.size(), 0);
+        if (size <= 0)
+            ::_exit(0);
+        const Json job = Json::parse(text.begin(), text.begin() + size);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            stay_with(parent);
+            ::close(kLine);
+            print_to(job["log"].get<std::string>());
+            for (const auto& [name, value] : job["environment"].items())
+                ::setenv(name.c_str(), value.get<std::string>().c_str(), 1);
+            return job["arguments"].get<std::vector<std::string>>();
+        }
+        int raw = 1 << 8; // what cannot be waited for was not started
+        if (child > 0)
+            ::waitpid(child, &raw, 0);
+        const std::string status = std::to_string(status_of(raw));
+        if (::send(kLine, status.data(), status.size(), MSG_NOSIGNAL) < 0)
+            ::_exit(0);
+    }
+}
+
 // Returns in each of the ranks; the parent waits for them and ends.
 void become_ranks(int ranks, const std::string& folder)
 {
@@ -314,11 +367,9 @@ void become_ranks(int ranks, const std::string& folder)
             children.push_back(child);
             continue;
         }
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        const std::string log = folder + "/rank" + std::to_string(rank) + ".log", number = std::to_string(rank);
-        const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-        if (::getppid() != parent || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0)
-            ::_exit(1);
+        stay_with(parent);
+        const std::string number = std::to_string(rank);
+        print_to(folder + "/rank" + number + ".log");
         ::setenv("RANK", number.c_str(), 1);
         ::setenv("LOCAL_RANK", number.c_str(), 1);
         return;
@@ -328,7 +379,7 @@ void become_ranks(int ranks, const std::string& folder)
         int raw = 1 << 8; // what cannot be waited for was not started
         if (child > 0)
             ::waitpid(child, &raw, 0);
-        statuses.push_back(WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw));
+        statuses.push_back(status_of(raw));
     }
     ::_exit(write_file_atomically(folder + "/statuses.json", statuses.dump()) ? 0 : 1);
 }
@@ -339,14 +390,16 @@ int main(int argc, char** argv)
 {
     int status = 0;
     try {
-        const std::vector<std::string> arguments(argv, argv + argc);
+        std::vector<std::string> arguments(argv, argv + argc);
+        if (std::ranges::find(arguments, "--standing") != arguments.end())
+            arguments = become_job();
         const auto after = [&](const char* option) {
             const auto found = std::ranges::find(arguments, option);
             return found == arguments.end() ? "" : *std::next(found);
         };
         if (const std::string ranks = after("--ranks"); !ranks.empty())
             become_ranks(std::stoi(ranks), after("--run-dir"));
-        work(argc, argv);
+        work(arguments);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         status = 1;

@@ -83,17 +83,23 @@ int free_port()
     throw std::runtime_error("no free port on loopback");
 }
 
+std::map<std::string, std::string> rank_environment(int rank, int count)
+{
+    return {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(count)},
+        {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())},
+        {"FOURFOLD_ADDRESS", "127.0.0.1"}, {"FOURFOLD_TOKEN", random_token(32)}, {"FOURFOLD_BACKEND", ""},
+        {"OMP_NUM_THREADS", "1"}};
+}
+
 Ranks::Ranks(int count, const std::vector<std::string>& command, const std::filesystem::path& folder,
     const std::map<std::string, std::string>& environment)
     : folder_(folder)
     , statuses_(std::size_t(count), -1)
 {
-    const std::string port = std::to_string(free_port()), token = random_token(32);
+    const auto meeting = rank_environment(0, count);
     for (int rank = 0; rank < count; ++rank) {
-        std::map<std::string, std::string> own{{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(count)},
-            {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", port},
-            {"FOURFOLD_ADDRESS", "127.0.0.1"}, {"FOURFOLD_TOKEN", token}, {"FOURFOLD_BACKEND", ""},
-            {"OMP_NUM_THREADS", "1"}};
+        std::map<std::string, std::string> own{{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)}};
+        own.insert(meeting.begin(), meeting.end());
         for (const auto& [name, value] : environment)
             own[name] = value;
         pids_.push_back(spawn(command, own, folder_ / ("rank" + std::to_string(rank) + ".log")));

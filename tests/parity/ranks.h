@@ -46,6 +46,9 @@ private:
     std::vector<int> statuses_;
 };
 
+// What tells a rank where it meets the others: at a free port of loopback, with a token of their own.
+std::map<std::string, std::string> rank_environment(int rank, int count);
+
 // What a rank printed.
 std::string log_of(const std::filesystem::path& folder, int rank);
 

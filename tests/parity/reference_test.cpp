@@ -76,7 +76,7 @@ struct OneRank {
                 const NaiveLoss one
                     = naive_loss(plan.model, weights(), own_tokens, own_labels, plan.training.experts.capacity);
                 result.loss += one.cross_entropy;
-                result.objective += one.cross_entropy + one.balance;
+                result.objective += one.cross_entropy + one.balance + plan.run.ahead_loss_weight * one.ahead;
                 result.margin = std::min(result.margin, one.margin);
                 result.documents += 1;
                 valid += std::ranges::count_if(own_labels, [](int64_t label) { return label >= 0; });
@@ -187,6 +187,9 @@ const std::vector<std::string> kModels[] = {
         R"("beta_slow":0.5,"mscale":1.0,"mscale_all_dim":1.0})"},
     {"training.global_batch=4", kDeepseek, "model.q_lora_rank=null", "model.v_head_dim=16",
         "model.first_k_dense_replace=0", "model.n_shared_experts=0"},
+    {"training.global_batch=2", kDeepseek, "model.num_nextn_predict_layers=2", "run.ahead_loss_weight=0.5"},
+    {"training.global_batch=2", kDeepseek, "model.num_nextn_predict_layers=1", "model.tie_word_embeddings=true",
+        "training.recompute=\"full\""},
     {"training.global_batch=4", kGptOss},
     {"training.global_batch=4", kMasked},
     {"training.global_batch=4", kMasked, kRestarting, "training.recompute=\"full\""},
@@ -199,7 +202,8 @@ const std::vector<std::string> kModels[] = {
 };
 const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded",
     "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused", "mixtral", "mixtral_dropping",
-    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries", "gpt_oss", "documents",
+    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries",
+    "deepseek_v3_ahead", "deepseek_v3_ahead_tied_recompute", "gpt_oss", "documents",
     "documents_restarting_recompute", "documents_gpt2", "documents_gemma3", "documents_gemma3_fused_softmax",
     "documents_bloom_unfused"};
 

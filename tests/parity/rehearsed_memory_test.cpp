@@ -3,8 +3,10 @@
 // 2.11.0 on an H200 (tests/bench/README.md). And what the planner says beside what a rehearsal holds.
 #include "core/predict/prediction.h"
 #include "core/program/build.h"
+#include "core/program/expert_imbalance.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
+#include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
 #include <gtest/gtest.h>
@@ -137,6 +139,79 @@ const fourfold::testing::Case kPlanned[] = {
 };
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });
+
+// Ranks whose experts get more tokens than the mean hold more, as planned.
+TEST(UnevenRouting, IsPlannedAsARehearsalHoldsIt)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        {R"(model={"model_type":"mixtral","vocab_size":512,"tie_word_embeddings":false,"hidden_size":1024,)"
+         R"("num_hidden_layers":8,"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":3584,)"
+         R"("max_position_embeddings":4096,"num_local_experts":8,"num_experts_per_tok":2})",
+            "cluster=\"dgx-h100\"", "gpus=4", "layout.dp=4", "layout.ep=4", "training.seq_len=4096",
+            "training.micro_batch=2", "training.global_batch=8", "training.precision=\"bf16\""});
+    double least = 0;
+    for (const double imbalance : {0.0, 0.5, 2.0}) {
+        const auto rehearsed = rehearse_rank(plan, 0, {.expert_imbalance = imbalance});
+        ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+        constexpr double kGiB = 1 << 30, kBound = 0.04;
+        const double held = double(rehearsed->requested) / kGiB;
+        const Prediction planned = predict(with_expert_imbalance(plan, imbalance));
+        EXPECT_NEAR(planned.memory_by_stage.at(0).total(), held, kBound * held) << imbalance;
+        EXPECT_GT(held, least * 1.05);
+        least = held;
+        // What the first rank gets more, the others do not.
+        const auto quiet = rehearse_rank(plan, 3, {.expert_imbalance = imbalance});
+        ASSERT_TRUE(quiet) << quiet.error().line();
+        EXPECT_EQ(quiet->requested < rehearsed->requested, imbalance > 0) << imbalance;
+    }
+}
+
+// What modules that predict further ahead add to the last stage, where a table for them stands in a pipeline.
+class PredictionModules : public ::testing::TestWithParam<fourfold::testing::Case> { };
+
+TEST_P(PredictionModules, ArePlannedAsARehearsalHoldsThem)
+{
+    struct Held {
+        double rehearsed = 0, planned = 0; // GiB
+    };
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const auto tokens = fourfold::testing::write_tokens(folder.path());
+    const auto held = [&](const char* modules) {
+        const ResolvedPlan plan = fourfold::testing::tiny_plan(tokens,
+            fourfold::testing::joined(
+                {R"(model={"model_type":"deepseek_v3","vocab_size":32000,"hidden_size":1024,"num_hidden_layers":4,)"
+                 R"("num_attention_heads":16,"intermediate_size":2816,"moe_intermediate_size":704,)"
+                 R"("n_routed_experts":8,"num_experts_per_tok":2,"n_shared_experts":1,"n_group":1,"topk_group":1,)"
+                 R"("first_k_dense_replace":1,"q_lora_rank":384,"kv_lora_rank":128,"qk_nope_head_dim":64,)"
+                 R"("qk_rope_head_dim":32,"v_head_dim":64,"max_position_embeddings":4096,"rms_norm_eps":1e-6,)"
+                 R"("tie_word_embeddings":false})",
+                    std::string("model.num_nextn_predict_layers=") + modules, "cluster=\"dgx-h100\"",
+                    "training.seq_len=4096", "training.micro_batch=1", "training.global_batch=8",
+                    "training.precision=\"bf16\""},
+                GetParam().mesh));
+        const int last = plan.layout.pp - 1;
+        const auto rehearsed = rehearse_rank(plan, last * plan.layout.tp * plan.layout.cp);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        constexpr double kGiB = 1 << 30;
+        return Held{
+            double(rehearsed->requested) / kGiB, predict(plan).memory_by_stage.at(std::size_t(last)).total()};
+    };
+    const Held without = held("0"), with = held("1");
+    const double added = with.rehearsed - without.rehearsed, planned = with.planned - without.planned;
+    EXPECT_GT(added, 0.2);
+    EXPECT_NEAR(planned, added, 0.1 * added) << without.rehearsed << " " << without.planned;
+}
+
+const fourfold::testing::Case kWithModules[] = {
+    {"one", {"gpus=1"}, {}},
+    {"one_recompute", {"gpus=1", kRecomputed}, {}},
+    {"tp2", {"gpus=2", "layout.tp=2"}, {}},
+    {"pp2", {"gpus=2", "layout.pp=2"}, {}},
+    {"fsdp2", {"gpus=2", "layout.dp=2", kSharded}, {}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, PredictionModules, ::testing::ValuesIn(kWithModules), [](const auto& info) { return info.param.name; });
 
 // What Muon's owners gather and iterate, where nothing else is as large: tokens are few, so that a step's peak is in
 // its update.

@@ -78,9 +78,11 @@ protected:
     Home home;
     RunQueue queue;
 
-    std::int64_t add(const std::map<std::string, std::string>& environment, int gpus = 1)
+    std::int64_t add(const std::map<std::string, std::string>& environment, int gpus = 1, int restarts = 0)
     {
-        const auto number = queue.add(request(home, gpus, environment));
+        RunRequest asked = request(home, gpus, environment);
+        asked.restarts = restarts;
+        const auto number = queue.add(asked);
         EXPECT_TRUE(number) << (number ? "" : number.error().line());
         return number ? *number : 0;
     }
@@ -257,6 +259,30 @@ TEST_F(Queue, ARunOutlivesWhoSeesToIt)
     ASSERT_TRUE(store);
     EXPECT_EQ(store->list()->size(), 1u);
     EXPECT_EQ(store->show(run)->steps.size(), 40u);
+}
+
+// Also the restarts that it had left.
+TEST_F(Queue, RestartsOutliveWhoSeesToARun)
+{
+    const auto number = add({{"FAKE_STEPS", "40"}, {"FAKE_STEP_MS", "50"}, {"FAKE_FAIL_RANK", "0"},
+                                {"FAKE_FAIL_STEP", "30"}, {"FAKE_HOW", "exit37"}},
+        1, 2);
+    const pid_t turns = start_turns();
+    ASSERT_TRUE(wait_until([&] { return !at(number).run.empty(); }));
+    const std::string first = at(number).run;
+    ASSERT_EQ(kill(begun().back(), SIGKILL), 0);
+    EXPECT_EQ(end_of(turns), 0);
+    EXPECT_EQ(at(number).outcome, "fail");
+    EXPECT_EQ(at(number).begun, 3) << "one run and two restarts";
+    const auto store = HistoryStore::open(HistoryStore::default_file());
+    ASSERT_TRUE(store);
+    const auto runs = store->list();
+    ASSERT_TRUE(runs);
+    EXPECT_EQ(runs->size(), 3u);
+    const auto last = store->show(at(number).run);
+    ASSERT_TRUE(last);
+    EXPECT_NE(last->summary.note.find("restart 2 of run "), std::string::npos) << last->summary.note;
+    EXPECT_NE(at(number).run, first);
 }
 
 // The program that gives turns goes as well; the next one finds what was taken.

@@ -110,7 +110,7 @@ bool paged(const std::string& text)
 {
     const char* asked = std::getenv("PAGER");
     const std::string pager = asked ? asked : in_path("less") ? "less" : "";
-    if (pager.empty())
+    if (pager.find_first_not_of(" \t\n") == std::string::npos) // a shell would read nothing and say nothing
         return false;
     setenv("LESS", "FRX", 0); // ends by itself where all fits on the screen
     std::cout.flush();

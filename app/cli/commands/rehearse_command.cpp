@@ -19,7 +19,7 @@ namespace {
 struct RehearseOptions {
     PlanOptions plan;
     std::string trace;
-    std::optional<double> timeout_s;
+    std::optional<double> timeout_s, routing;
     bool json = false;
 };
 
@@ -32,7 +32,11 @@ Expected<int> rehearse(const RehearseOptions& options)
     FOURFOLD_TRY(const ResolvedPlan plan, options.plan.load_sound(Presets()));
     FOURFOLD_TRY(Json result, [&] {
         const StopSignals signals("stopping the rehearsal");
-        return rehearse_plan({plan, {}, options.timeout_s, !options.trace.empty()}, signals.token());
+        return rehearse_plan({.plan = plan,
+                                 .timeout_s = options.timeout_s,
+                                 .timeline = !options.trace.empty(),
+                                 .routing_quantile = options.routing},
+            signals.token());
     }());
     const Json trace = result.value("timeline", Json());
     result.erase("timeline");
@@ -65,6 +69,12 @@ void add_rehearse(Cli& cli)
             "give up after so many seconds and say how far it came (default: as long as it takes)")
         ->type_name("SECONDS")
         ->check(number_up_to(1e9));
+    command
+        ->add_option("--routing", options->routing,
+            "load experts as unevenly as in this share of cases or less, 0.95 for all but one in twenty\n"
+            "(default: evenly)")
+        ->type_name("QUANTILE")
+        ->check(CLI::Range(0.0, 0.999999));
     command
         ->add_option("--trace", options->trace,
             "write the rehearsed step as a timeline, a track a stage: .json (Chrome trace events), .svg or .png")

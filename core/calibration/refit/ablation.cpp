@@ -92,7 +92,7 @@ double measure(const Score& score, bool memory)
 Expected<void> ablate(const Corpus& corpus, const FitSet& set, const Stack& full, const FitOptions& options,
     const std::filesystem::path& report)
 {
-    const Split split = corpus.splits.front();
+    const RowSplit split = corpus.splits.front();
     const auto left_out = [&](const FitOptions& with) -> Expected<Score> {
         FOURFOLD_TRY(const LeftOut folds, fit_left_out(corpus, set, full, split, with));
         return score_of(corpus, folds.predictions);

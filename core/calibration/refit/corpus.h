@@ -16,7 +16,7 @@ struct Corpus {
     std::string id; // "4d", "bloom", ...: also the name of the stack's fit set
     std::string stack; // preset id
     std::vector<MeasuredTable> tables;
-    std::vector<Split> splits; // of its source
+    std::vector<RowSplit> splits; // of its source
     std::vector<std::pair<std::size_t, std::size_t>> used; // table and row of what can be fitted or scored
     std::vector<FitRow> rows; // one for each of `used`
 

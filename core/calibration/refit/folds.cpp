@@ -57,7 +57,7 @@ Stack at_priors(Stack stack, const FitSet& set)
 } // namespace
 
 Expected<LeftOut> fit_left_out(
-    const Corpus& corpus, const FitSet& set, const Stack& full, Split split, const FitOptions& options)
+    const Corpus& corpus, const FitSet& set, const Stack& full, RowSplit split, const FitOptions& options)
 {
     LeftOut result;
     result.predictions.resize(corpus.rows.size());

@@ -14,7 +14,7 @@ struct LeftOut {
 
 // `full`: the stack as fitted to all rows; the start of every fit.
 Expected<LeftOut> fit_left_out(
-    const Corpus& corpus, const FitSet& set, const Stack& full, Split split, const FitOptions& options);
+    const Corpus& corpus, const FitSet& set, const Stack& full, RowSplit split, const FitOptions& options);
 
 // Figures of predictions of a corpus. Time: rows that ran, of the playbook its core.
 struct Score {

@@ -69,7 +69,7 @@ Expected<void> refit(const std::string& id, const Options& options, const Preset
     }
     std::fflush(stdout);
     if (options.folds) {
-        for (const Split split : corpus.splits) {
+        for (const RowSplit split : corpus.splits) {
             FOURFOLD_TRY(const LeftOut left_out, fit_left_out(corpus, *set, full, split, fit_options));
             std::printf("  %s left out: %s (%.1f s)\n", std::string(name(split)).c_str(),
                 to_text(score_of(corpus, left_out.predictions)).c_str(), seconds());

@@ -45,6 +45,9 @@ std::string rehearsal_verdict(const Json& rehearsal)
 std::string rehearsal_text(const Json& rehearsal)
 {
     std::string text = rehearsal_verdict(rehearsal) + "\n";
+    if (const auto imbalance = rehearsal.find("expert_imbalance"); imbalance != rehearsal.end())
+        text += text_of("Experts: the busiest expert-parallel rank gets %.0f %% more tokens than the mean.\n",
+            imbalance->get<double>() * 100);
     for (const Json& problem : rehearsal["problems"])
         text += problem.get<std::string>() + "\n";
     return text + rehearsal_stages(rehearsal).write(TableFormat::text) + kRehearsalColumns + "\n";

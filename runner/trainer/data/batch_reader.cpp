@@ -19,6 +19,20 @@ std::shared_ptr<const std::vector<int64_t>> least_of(const at::Tensor& starts)
 }
 } // namespace
 
+namespace {
+// Of a sequence of `s` tokens, for the module that looks `depth` further than the head: the tokens so many places on,
+// and the labels of those. A label counts where all before it do, and ends with the sample.
+void look_ahead(const int64_t* tokens, const int64_t* labels, int64_t s, int depth, int64_t* out, int64_t* out_labels)
+{
+    for (int64_t i = 0; i < s; ++i) {
+        const int64_t at = i + depth;
+        out[i] = at < s ? tokens[at] : at == s ? std::max<int64_t>(labels[s - 1], 0) : 0;
+        const bool counts = at < s && std::all_of(labels + i, labels + at + 1, [](int64_t label) { return label >= 0; });
+        out_labels[i] = counts ? labels[at] : Sampler::kNoLabel;
+    }
+}
+} // namespace
+
 GlobalBatch global_batch(const ResolvedPlan& plan, int step)
 {
     const StepBatch batch = step_batch(plan.training, step);
@@ -53,12 +67,18 @@ Expected<at::Tensor> BatchReader::samples(const GlobalBatch& batch, int micro_ba
     const int64_t s = plan_.training.seq_len, b = plan_.training.micro_batch;
     const int64_t part = b / share_.replicas, replica = int64_t(share_.dp) * share_.replicas;
     const bool masked = plan_.run.documents.mask;
+    const int modules = plan_.model.predicted_ahead, rows = (masked ? 3 : 2) + 2 * modules;
     const at::Tensor samples
-        = at::empty({masked ? 3 : 2, b, s}, at::TensorOptions(at::kLong).pinned_memory(share_.device.is_cuda()));
+        = at::empty({rows, b, s}, at::TensorOptions(at::kLong).pinned_memory(share_.device.is_cuda()));
     auto* const tokens = samples.data_ptr<int64_t>();
     for (int64_t i = 0; i < b; ++i)
         FOURFOLD_CHECK(fill(batch, ((replica + i / part) * batch.micro_batches + micro_batch) * part + i % part,
             {tokens + i * s, tokens + (b + i) * s, masked ? tokens + (2 * b + i) * s : nullptr}));
+    for (int depth = 1; depth <= modules; ++depth) {
+        int64_t* const ahead = tokens + (rows - 2 * (modules - depth + 1)) * b * s;
+        for (int64_t i = 0; i < b; ++i)
+            look_ahead(tokens + i * s, tokens + (b + i) * s, s, depth, ahead + i * s, ahead + (b + i) * s);
+    }
     return samples;
 }
 
@@ -79,9 +99,11 @@ Expected<BatchReader::Batch> BatchReader::read(const GlobalBatch& batch, int mic
         return context_part(whole.t(), share_.cp, plan_.layout.cp, plan_.training.cp_method).contiguous();
     };
     const at::Tensor there = read.to(share_.device, /*non_blocking=*/true);
-    Batch out{own(there[0]), own(there[1]), {}, own(read[1]).ne(Sampler::kNoLabel).sum().item<int64_t>()};
+    Batch out{own(there[0]), own(there[1]), {}, {}, own(read[1]).ne(Sampler::kNoLabel).sum().item<int64_t>()};
     if (plan_.run.documents.mask)
         out.documents = {there[2], least_of(read[2])};
+    for (int64_t row = plan_.run.documents.mask ? 3 : 2; row < there.size(0); row += 2)
+        out.ahead.push_back({own(there[row]), own(there[row + 1])});
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include "runner/trainer/data/read_ahead.h"
 #include "runner/trainer/data/sampler.h"
 #include "runner/trainer/model/attention_rule.h"
+#include "runner/trainer/model/targets.h"
 
 #include <ATen/core/TensorBody.h>
 
@@ -34,6 +35,7 @@ public:
 
     struct Batch {
         at::Tensor tokens, labels; // [seq_len / cp, micro_batch] each
+        std::vector<Targets::Ahead> ahead; // of the model's modules that predict further ahead
         DocumentMask documents;
         int64_t valid = 0; // labels that count
     };
@@ -41,8 +43,8 @@ public:
     Expected<Batch> read(const GlobalBatch& batch, int micro_batch, const GlobalBatch* following);
 
 private:
-    // [2 or 3, micro_batch, seq_len] int64 in the host's memory, pinned where it goes to a GPU: tokens, labels and,
-    // where documents are masked, starts.
+    // [n, micro_batch, seq_len] int64 in the host's memory, pinned where it goes to a GPU: tokens, labels, where
+    // documents are masked starts, and for each module that predicts further ahead its tokens and its labels.
     [[nodiscard]] Expected<at::Tensor> samples(const GlobalBatch& batch, int micro_batch) const;
     [[nodiscard]] Expected<void> fill(const GlobalBatch& batch, int64_t index, Sampler::Sequence out) const;
 

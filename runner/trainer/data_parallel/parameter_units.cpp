@@ -148,16 +148,16 @@ void ParameterUnits::publish() const
         gather->wait();
 }
 
-void ParameterUnits::enter(int layer) const
+void ParameterUnits::enter(int layer, bool in_passing) const
 {
-    lasting({"enter", layer}, [state = state_.get(), layer] {
+    lasting({in_passing ? "enter in passing" : "enter", layer}, [state = state_.get(), layer, in_passing] {
         if (state->units.empty()) {
             state->overlapped
                 += state->arrive(layer == kRear ? state->weights.shards().size() : state->end_of_layer.at(layer));
             return;
         }
         const std::size_t unit = state->of_layer.at(layer);
-        const bool last = layer == kRear || unit + 1 == state->units.size();
+        const bool last = in_passing || layer == kRear || unit + 1 == state->units.size();
         state->bring(unit, last ? std::nullopt : std::optional(unit + 1));
     });
 }

@@ -12,6 +12,7 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
 #include <numeric>
 
 namespace fourfold::trainer {
@@ -89,15 +90,22 @@ std::vector<int64_t> values(const at::Tensor& whole_numbers)
     return {data, data + here.numel()};
 }
 
-// How many copies go to each expert; those that go nowhere have the number `count`.
-at::Tensor count_copies(const at::Tensor& ids, int count)
+// How many copies go to each expert; those that go nowhere have the number `count`. `imbalance`: see Dispatch.
+at::Tensor count_copies(const at::Tensor& ids, int count, int ranks, double imbalance)
 {
     if (!ids.is_meta())
         return at::zeros({count + 1}, ids.options()).scatter_add_(0, ids, at::ones_like(ids)).narrow(0, 0, count);
     const at::Tensor counts = at::empty({count}, at::kLong);
     auto* const data = counts.data_ptr<int64_t>();
+    const int64_t all = ids.numel(), here = count / ranks;
+    const int64_t first = ranks > 1 ? int64_t(std::lround(double(all) * (1 + imbalance) / ranks)) : all;
+    const auto deal = [](int64_t copies, int64_t experts, int64_t number) {
+        return copies * (number + 1) / experts - copies * number / experts;
+    };
     for (int64_t expert = 0; expert < count; ++expert)
-        data[expert] = ids.numel() * (expert + 1) / count - ids.numel() * expert / count;
+        data[expert] = imbalance == 0 ? deal(all, count, expert)
+            : expert < here           ? deal(first, here, expert)
+                                      : deal(all - first, count - here, expert - here);
     return counts;
 }
 
@@ -115,7 +123,7 @@ std::vector<int64_t> gather_counts(const at::Tensor& counts, const at::Tensor& i
 }
 } // namespace
 
-Dispatch::Dispatch(const at::Tensor& experts, int count, const Communicator& ep)
+Dispatch::Dispatch(const at::Tensor& experts, int count, const Communicator& ep, double imbalance)
     : ep_(ep)
     , tokens_(experts.size(0))
     , active_(experts.size(1))
@@ -125,7 +133,7 @@ Dispatch::Dispatch(const at::Tensor& experts, int count, const Communicator& ep)
     place_ = at::empty_like(sorted_);
     place_.scatter_(0, sorted_, at::arange(ids.numel(), ids.options()));
 
-    const std::vector<int64_t> counts = gather_counts(count_copies(ids, count).contiguous(), ids, ep);
+    const std::vector<int64_t> counts = gather_counts(count_copies(ids, count, ep.size(), imbalance).contiguous(), ids, ep);
     const int ranks = ep.size(), here = count / ranks;
     const auto of = [&](int rank, int expert) { return counts[std::size_t(rank * count + expert)]; };
     int64_t going = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tokens sorted by expert, sent to the ranks that hold the experts, and back. Each token is copied once for each of its
-// experts. Where tensors have no values (rehearsal) every expert gets equally many.
+// experts. Where tensors have no values (rehearsal) every expert gets equally many, or the first rank's get more.
 #pragma once
 
 #include "runner/trainer/comm/communicator.h"
@@ -12,8 +12,9 @@ namespace fourfold::trainer {
 class Dispatch {
 public:
     // experts: [tokens, active], `count` for a copy that goes nowhere and adds nothing. `ep`: ranks that hold `count` /
-    // size experts each, in their order; each brings its own tokens. Collective. `ep` must outlive the graphs.
-    Dispatch(const at::Tensor& experts, int count, const Communicator& ep);
+    // size experts each, in their order; each brings its own tokens. `imbalance`: of a rehearsal, what the first rank
+    // gets above the mean, as a share of it. Collective. `ep` must outlive the graphs.
+    Dispatch(const at::Tensor& experts, int count, const Communicator& ep, double imbalance = 0);
 
     // x: [tokens, hidden] -> this rank's experts' copies of all ranks' tokens, expert after expert. Collective.
     [[nodiscard]] at::Tensor to_experts(const at::Tensor& x) const;

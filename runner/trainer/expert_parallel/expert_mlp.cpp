@@ -22,7 +22,7 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
     const Training& training = plan.training;
     const bool by_sequence = training.sequence_parallel || plan.layout.tp == 1;
     const at::Tensor load
-        = at::zeros({plan.model.layers, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
+        = at::zeros({plan.model.layers + plan.model.predicted_ahead, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
     const double clamp = plan.model.activation == Activation::clamped_swiglu ? plan.model.activation_limit : 0;
     ExpertRules rules{*plan.model.experts, clamp, training.experts, {}, by_sequence, load};
     RoutingGroups& groups = rules.groups;
@@ -56,7 +56,7 @@ ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Me
     rules.load.zero_();
     const auto* of_expert = counts.const_data_ptr<int64_t>();
     ExpertLoad load;
-    for (int layer = 0; layer < model.layers; ++layer, of_expert += rules.experts.count) {
+    for (int layer = 0; layer < model.layers + model.predicted_ahead; ++layer, of_expert += rules.experts.count) {
         if (!model.is_moe_layer(layer))
             continue;
         const auto end = of_expert + rules.experts.count;
@@ -93,7 +93,7 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
     const at::Tensor weights = enter_region(own.weights, etp, rules_.by_sequence);
     const at::Tensor experts = rules_.by_sequence ? etp.all_gather(own.experts) : own.experts;
 
-    const Dispatch dispatch(experts, rules_.experts.count, ep);
+    const Dispatch dispatch(experts, rules_.experts.count, ep, rules_.imbalance);
     const at::Tensor in = dispatch.to_experts(tokens);
     const auto product = [&](const at::Tensor& x_in, const Weights::OfExperts& of, CutOver cut, bool adds_bias = true) {
         return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows(), rules_.fp8.get(), cut);

@@ -25,6 +25,7 @@ struct ExpertRules {
     bool by_sequence = true;
     at::Tensor load; // [layers, experts] int64: tokens that this rank's backward passes sent to each, so far
     std::shared_ptr<const Fp8Products> fp8{}; // null: products are in the numbers of x
+    double imbalance = 0; // of a rehearsal: see Dispatch
 };
 ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device device);
 

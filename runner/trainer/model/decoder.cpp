@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/decoder.h"
 
+#include "core/program/modules_ahead.h"
 #include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 #include "runner/trainer/tensor_parallel/vocabulary.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/tensor.h>
 
@@ -91,6 +93,7 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
     : settings_(settings)
     , units_(units)
     , chunk_(chunk)
+    , ahead_weight_(plan.run.ahead_loss_weight / std::max(1, plan.model.predicted_ahead))
     , by_operation_(plan.training.recompute_parts.contains(RecomputePart::operations))
 {
     if (chunk.embeds) {
@@ -118,6 +121,17 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
         head_ = weights.find(-1, Role::head).weight;
         if (!head_.defined()) // tied, and this rank's
             head_ = weights.find(-1, Role::embedding).weight;
+        const bool repeats = repeats_modules(plan.training);
+        const bool by_parts = repeats && plan.training.recompute == Recompute::selective && !by_operation_;
+        for (int module = 0; module < plan.model.predicted_ahead; ++module)
+            modules_.emplace_back(settings, weights, plan.model.layers + module,
+                by_parts ? plan.training.recompute_parts : WordSet<RecomputePart>(),
+                repeats && plan.training.recompute == Recompute::full);
+        if (!modules_.empty() && !embedding_.defined()) {
+            embedding_ = weights.find(-1, Role::embedding).weight;
+            if (!embedding_.defined()) // tied, and a second copy
+                embedding_ = head_;
+        }
     }
 }
 
@@ -136,10 +150,10 @@ at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions)
     return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_.shape) : x;
 }
 
-at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const
+std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> Decoder::attentions_of(const DocumentMask& documents) const
 {
-    at::Tensor x = tokens_or_x, positions;
-    const auto attentions = std::make_shared<LayerAttentions>(settings_.attention);
+    at::Tensor positions;
+    auto attentions = std::make_shared<LayerAttentions>(settings_.attention);
     if (documents.starts.defined() && settings_.restarting.defined())
         positions = positions_in_documents(settings_.restarting, documents);
     for (LayerAttentions::One* one : {&attentions->full, &attentions->windowed}) {
@@ -147,6 +161,13 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
         if (positions.defined())
             one->rotary = rows_of(one->rotary, positions);
     }
+    return {std::move(attentions), std::move(positions)};
+}
+
+at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const
+{
+    at::Tensor x = tokens_or_x;
+    const auto [attentions, positions] = attentions_of(documents);
     if (chunk_.embeds) {
         units_.enter(ParameterUnits::kFront);
         x = units_.leave(ParameterUnits::kFront, embed(x, positions));
@@ -156,7 +177,7 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
         const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
         const auto whole
-            = [&block = block, attentions](at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
+            = [&block = block, attentions = attentions](at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
         const auto pass = [&, &block = block, repeated = repeated] {
             if (repeated == Recompute::full)
                 return recomputed(whole, {x})[0];
@@ -176,11 +197,41 @@ at::Tensor Decoder::logits(const at::Tensor& x) const
     return settings_.head_products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
 }
 
-at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const
+at::Tensor Decoder::cross_entropy(const at::Tensor& normed, const at::Tensor& labels, bool all_count) const
 {
-    const Communicator& tp = settings_.mesh[GroupKind::tp];
-    return units_.leave(
-        ParameterUnits::kRear, vocabulary_cross_entropy(logits(x), labels, all_count, tp, settings_.shape.vocab));
+    const at::Tensor logits = settings_.head_products.enter(normed, {{head_, {}}})[0];
+    return vocabulary_cross_entropy(
+        logits, labels, all_count, settings_.mesh[GroupKind::tp], settings_.shape.vocab);
+}
+
+at::Tensor Decoder::embed_ahead(const at::Tensor& tokens) const
+{
+    const auto& homes = settings_.mesh.schedule.stage_of_chunk;
+    if (homes.front() != homes.back()) // the table is behind the layers, beside the head
+        return embed(tokens, {});
+    units_.enter(ParameterUnits::kFront, /*in_passing=*/true);
+    return units_.leave(ParameterUnits::kFront, embed(tokens, {}));
+}
+
+Decoder::Loss Decoder::loss_sum(const at::Tensor& x, const Targets& targets, const DocumentMask& documents) const
+{
+    units_.enter(ParameterUnits::kRear);
+    at::Tensor stream = norm(x, final_norm_, settings_.shape);
+    Loss loss;
+    loss.of_labels = loss.whole = cross_entropy(stream, targets.labels, targets.all_count);
+    const std::size_t modules = at::GradMode::is_enabled() ? modules_.size() : 0; // they serve the training alone
+    const auto attentions = modules == 0 ? nullptr : attentions_of(documents).first;
+    for (std::size_t i = 0; i < modules; ++i) {
+        const Targets::Ahead& ahead = targets.ahead.at(i);
+        const at::Tensor next = embed_ahead(ahead.tokens);
+        units_.enter(modules_[i].layer());
+        auto [further, normed] = modules_[i].forward(stream, next, attentions);
+        normed = units_.leave(modules_[i].layer(), normed);
+        loss.whole = loss.whole.add(cross_entropy(normed, ahead.labels, false), ahead_weight_);
+        stream = further;
+    }
+    loss.whole = units_.leave(ParameterUnits::kRear, loss.whole);
+    return loss;
 }
 
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "runner/trainer/data_parallel/parameter_units.h"
-#include "runner/trainer/model/block.h"
+#include "runner/trainer/model/prediction_module.h"
 #include "runner/trainer/model/shard.h"
+#include "runner/trainer/model/targets.h"
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace fourfold::trainer {
@@ -28,13 +31,23 @@ public:
     [[nodiscard]] at::Tensor forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const;
     // Of the last chunk, after forward(): [seq_len / cp, sequences, padded vocabulary / tp], this rank's part.
     [[nodiscard]] at::Tensor logits(const at::Tensor& x) const;
-    // Of the last chunk, after forward(): sum over the micro-batch's labels of the cross-entropy in nats. labels:
-    // [seq_len / cp, sequences] int64; `all_count`: none is below 0, which says that there is no label.
-    [[nodiscard]] at::Tensor loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const;
+    struct Loss {
+        at::Tensor of_labels; // sum over the labels of the cross-entropy in nats
+        at::Tensor whole; // with what the modules add: what is trained
+    };
+    // Of the last chunk, after forward().
+    [[nodiscard]] Loss loss_sum(const at::Tensor& x, const Targets& targets, const DocumentMask& documents) const;
 
     [[nodiscard]] const ModelChunk& chunk() const { return chunk_; }
 
 private:
+    // Of a micro-batch, with the positions of its tokens where documents begin anew, else undefined.
+    [[nodiscard]] std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> attentions_of(
+        const DocumentMask& documents) const;
+    // Of the tokens that a module takes: the table is this chunk's or, on the same rank, the first one's.
+    [[nodiscard]] at::Tensor embed_ahead(const at::Tensor& tokens) const;
+    [[nodiscard]] at::Tensor cross_entropy(
+        const at::Tensor& normed, const at::Tensor& labels, bool all_count) const;
     // `positions`: of each token, or undefined: those that this rank's tokens have in every sequence.
     [[nodiscard]] at::Tensor embed(const at::Tensor& tokens, const at::Tensor& positions) const;
 
@@ -49,6 +62,8 @@ private:
         Recompute repeated; // in the backward pass; selective: its parts, by the block itself
     };
     std::vector<Layer> layers_;
+    std::vector<PredictionModule> modules_;
+    double ahead_weight_; // of a module's loss
     bool by_operation_;
 };
 

@@ -67,14 +67,18 @@ void cut_evenly(Shard& shard, int part, int parts)
 std::vector<Shard> shard_table(
     const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank, ExpertPlace place)
 {
+    const bool tied = plan.model.tied_embeddings, apart = stage_of_chunk.front() != stage_of_chunk.back();
+    const bool ahead = plan.model.predicted_ahead > 0; // the last chunk looks up tokens as well
     std::vector<Parameter> table;
-    for (const ModelChunk& chunk : chunks_of(plan, stage_of_chunk, pp_rank))
+    for (const ModelChunk& chunk : chunks_of(plan, stage_of_chunk, pp_rank)) {
         for (Parameter& parameter : parameter_table(
                  plan.model, plan.padded_vocab, chunk.first_layer, chunk.last_layer, chunk.embeds, chunk.predicts))
             table.push_back(std::move(parameter));
-
-    const bool tied = plan.model.tied_embeddings, apart = stage_of_chunk.front() != stage_of_chunk.back();
-    const bool tied_apart = tied && apart, two_chunks = tied && !apart && stage_of_chunk.size() > 1;
+        if (ahead && !tied && apart && chunk.predicts)
+            table.push_back(parameter_table(plan.model, plan.padded_vocab, 0, 0, true, false).front());
+    }
+    const bool two_chunks = !apart && stage_of_chunk.size() > 1;
+    const bool holds_first = pp_rank == stage_of_chunk.front(), holds_last = pp_rank == stage_of_chunk.back();
     const int tp = plan.layout.tp;
     const int copies = std::max(1, tp / std::max(1, plan.model.kv_heads));
     std::vector<Shard> shards;
@@ -83,14 +87,15 @@ std::vector<Shard> shard_table(
         if (parameter.expert >= 0 && parameter.expert / experts_here != place.ep)
             continue;
         const bool head = parameter.kind == ParameterKind::head;
-        if (two_chunks && head)
+        if (tied && two_chunks && head)
             continue;
-        if (tied_apart && head)
+        if (tied && apart && head)
             parameter.name = std::string(find_family(plan.model.model_type)->names.embedding) + ".weight";
         Shard shard;
         const bool over_vocabulary = parameter.kind == ParameterKind::embedding || head;
-        shard.second_copy = tied_apart && head;
-        shard.chunks = two_chunks && over_vocabulary ? 2 : 1;
+        const bool of_both_ends = tied ? over_vocabulary : ahead && over_vocabulary && !head;
+        shard.second_copy = apart && of_both_ends && holds_last && !holds_first;
+        shard.chunks = two_chunks && of_both_ends ? 2 : 1;
         shard.valid_rows = over_vocabulary ? plan.model.vocab : parameter.shape[0];
         shard.muon = plan.training.optimizer == Optimizer::muon && takes_muon(parameter.kind);
         shard.parameter = std::move(parameter);
@@ -108,8 +113,8 @@ std::vector<Shard> shard_table(
             const bool shared = copies > 1 && shard.parameter.key_heads;
             cut_evenly(shard, shared ? tp_rank / copies : tp_rank, shared ? tp / copies : tp);
             shard.replication = shared          ? Replication::kv
-                : tied_apart && over_vocabulary ? Replication::ends
-                                                : Replication::none;
+                : apart && of_both_ends ? Replication::ends
+                                        : Replication::none;
         }
         shards.push_back(std::move(shard));
     }

@@ -23,6 +23,7 @@ Json to_json(const RehearsalProgress& progress); // {"rehearsed", "of", "reserve
 
 struct RehearsalSettings {
     bool timeline = false;
+    double expert_imbalance = 0; // as in RankSettings
     std::function<void(const RehearsalProgress&)> told = {}; // when it begins, and after each rank
 };
 

@@ -58,6 +58,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     PassPlayer player(ledger, settings.fold);
     TrainerOptions options;
     options.rehearsal = true;
+    options.expert_imbalance = settings.expert_imbalance;
     options.perform = [&](const Action& action, const Compute& compute) { return player(action, compute); };
     {
         FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, options));

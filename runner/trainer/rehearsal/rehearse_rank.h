@@ -37,6 +37,7 @@ struct RankRehearsal {
 struct RankSettings {
     bool fold = true; // equal micro-batches are computed once
     uint64_t capacity = 0; // see CachingAllocator
+    double expert_imbalance = 0; // tokens of each first expert-parallel rank above the mean, as a share of it
     // What the rank gets in the place of a recording wire of this name: a test's faulty one. Nothing: the wire itself.
     std::function<std::shared_ptr<Transport>(std::shared_ptr<Transport>, const std::string&)> wire = {};
 };

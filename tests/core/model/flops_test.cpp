@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // FLOP conventions against the figures that the published tables print.
 #include "core/model/flops.h"
+#include "core/model/layer.h"
 #include "tests/core/model/csv_rows.h"
 #include "tests/core/model/preset_model.h"
 
@@ -102,6 +103,26 @@ TEST(BloomFlops, ReproduceThePrintedTable)
     }
     EXPECT_EQ(before, 39);
     EXPECT_EQ(from, 49);
+}
+
+// "README_WEIGHTS" of deepseek-ai/DeepSeek-V3: a prediction module has 11.5 billion parameters of its own, and with the
+// shared embedding and head of 0.9 billion each it activates 2.4 billion.
+TEST(ModelFlops, CountDeepseeksPredictionModules)
+{
+    ModelShape model = test::preset_model("deepseek-v3");
+    const double without = model.parameters(), flops = model_flops_per_token(model, 4096);
+    EXPECT_EQ(model.active_matmul_parameters_ahead(), 0);
+    model.predicted_ahead = 1;
+    EXPECT_EQ(model.parameters(), without) << "of the main model, as its publishers count";
+    const LayerParameters one = layer_parameters(model, rows_of_module(model), {});
+    EXPECT_NEAR((one.matrices(256) + one.vectors) / 1e9, 11.5, 0.15);
+    const double table = double(model.vocab) * double(model.hidden);
+    EXPECT_NEAR((model.active_matmul_parameters_ahead() + table) / 1e9, 2.4, 0.15);
+    const double square = 6 * 4096.0 * 128 * (192 + 128); // of one more layer's attention
+    EXPECT_NEAR(model_flops_per_token(model, 4096) - flops, 6 * model.active_matmul_parameters_ahead() + square, 1e3);
+    model.predicted_ahead = 2;
+    EXPECT_NEAR(
+        model_flops_per_token(model, 4096) - flops, 6 * model.active_matmul_parameters_ahead() + 2 * square, 1e3);
 }
 
 } // namespace

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 namespace fourfold {
 namespace {
 
@@ -37,8 +39,10 @@ TEST(ProgramParameters, AreTheShardsOfTheTable)
 {
     for (const char* id : {"llama-3.1-8b", "llama-3.2-1b", "qwen2.5-7b", "mixtral-8x7b", "deepseek-v3", "gpt2",
              "gpt-neox-20b", "bloom-176b", "qwen3-4b", "qwen3-30b-a3b", "gpt-oss-20b", "llama-4-maverick",
-             "nemotron-4-15b", "nemotron-h-8b", "gemma-3-4b", "grok-1"}) {
-        const ModelShape model = test::preset_model(id);
+             "nemotron-4-15b", "nemotron-h-8b", "gemma-3-4b", "grok-1", "deepseek-v3 with two modules"}) {
+        const bool ahead = std::string_view(id).ends_with("modules");
+        ModelShape model = test::preset_model(ahead ? "deepseek-v3" : id);
+        model.predicted_ahead = ahead ? 2 : 0;
         for (const Split split : {Split{1, 1}, Split{2, 1}, Split{1, 2}, Split{2, 4}}) {
             const ResolvedPlan plan = plan_of(model, split);
             const std::vector<StageProgram> stages = build_program(plan);
@@ -53,6 +57,8 @@ TEST(ProgramParameters, AreTheShardsOfTheTable)
                     if (!parameter.name.ends_with("e_score_correction_bias"))
                         expected += double(parameter.elements()) / (parameter.tp_dim >= 0 ? split.tp : 1);
                 }
+                if (ahead && stage > 0 && stage == split.pp - 1) // the modules look tokens up as well
+                    expected += double(model.vocab * model.hidden) / split.tp;
                 EXPECT_NEAR(stages[static_cast<std::size_t>(stage)].parameters / expected, 1, 1e-9)
                     << id << " tp " << split.tp << " pp " << split.pp << " stage " << stage;
                 first = last;

@@ -2,6 +2,7 @@
 // Terms that one setting turns on: power limit, attention kernel, run-time switches, offload, optimizer kind, experts.
 #include "core/cost/prices.h"
 #include "core/predict/prediction.h"
+#include "core/program/expert_imbalance.h"
 #include "tests/core/predict/random_plans.h"
 
 #include <gmock/gmock.h>
@@ -168,6 +169,62 @@ TEST(Experts, TheBusiestRankSetsThePace)
         return sum;
     };
     EXPECT_NEAR(expert_flops(skewed), 1.5 * expert_flops(balanced), 1e-6 * expert_flops(skewed));
+}
+
+// The quantiles of the exponential distribution, found by halving on its own integral.
+TEST(Experts, UnevenRoutingIsADistributionWithTheStacksMean)
+{
+    Json json = plan_json("dgx-h100", {{"micro_batch", 1}, {"global_batch", 8}}, "mixtral-8x7b");
+    json["layout"]["ep"] = 8;
+    ResolvedPlan plan = resolved(json);
+    plan.stack.constants["expert_imbalance"] = 0.2;
+    plan.stack.gpu_constants.clear();
+    for (const double quantile : {0.05, 0.5, 0.95}) {
+        double low = 0, high = 10;
+        for (int i = 0; i < 60; ++i) {
+            const double middle = (low + high) / 2;
+            constexpr int kParts = 2000;
+            double below = 0; // trapezoids of the density
+            for (int part = 0; part < kParts; ++part) {
+                const auto density = [&](int at) { return std::exp(-middle * at / kParts / 0.2) / 0.2; };
+                below += middle / kParts * (density(part) + density(part + 1)) / 2;
+            }
+            (below < quantile ? low : high) = middle;
+        }
+        EXPECT_NEAR(expert_imbalance_at(plan, quantile), low, 1e-4) << quantile;
+    }
+    EXPECT_NEAR(expert_imbalance_at(plan, 1 - 1e-300), 7, 1e-12) << "one of 8 ranks gets all tokens";
+    plan.training.experts.capacity = 1.25;
+    EXPECT_EQ(expert_imbalance_at(plan, 0.95), 0.25) << "what is beyond its places is dropped";
+    plan.training.experts.capacity = 0;
+    plan.layout.ep = 1;
+    EXPECT_EQ(expert_imbalance_at(plan, 0.95), 0);
+}
+
+TEST(Experts, UnevenRoutingWidensTimeAndMemory)
+{
+    Json json = plan_json("dgx-h100", {{"micro_batch", 1}, {"global_batch", 8}}, "mixtral-8x7b");
+    json["layout"]["ep"] = 8;
+    json["training"]["sharding"] = "parameters";
+    ResolvedPlan plan = resolved(json);
+    plan.stack.constants["expert_imbalance"] = 0.2;
+    plan.stack.gpu_constants.clear();
+    const auto with = [&](double imbalance) { return predict(with_expert_imbalance(plan, imbalance)); };
+    const Prediction even = with(0), usual = with(0.2), rare = with(expert_imbalance_at(plan, 0.95));
+    ASSERT_TRUE(even.interval && usual.interval && rare.step_time_s && rare.memory_gib);
+    const auto beyond = [](const Range& range, double value) { return std::log(range.high / value); };
+    const double time = beyond(even.interval->step_time_s, *even.step_time_s),
+                 memory = beyond(even.interval->memory_gib, *even.memory_gib);
+    EXPECT_NEAR(beyond(usual.interval->step_time_s, *usual.step_time_s),
+        std::hypot(time, std::log(*rare.step_time_s / *usual.step_time_s)), 1e-9);
+    EXPECT_NEAR(beyond(usual.interval->memory_gib, *usual.memory_gib),
+        std::hypot(memory, std::log(*rare.memory_gib / *usual.memory_gib)), 1e-9);
+    EXPECT_GT(*rare.memory_gib, *usual.memory_gib);
+    EXPECT_LT(usual.interval->memory_gib.low, *usual.memory_gib * std::exp(-memory)) << "and the quiet side";
+    // Between what the usual and what the rare routing needs.
+    plan.cluster.gpu.memory_gib = (*usual.memory_device_gib + *rare.memory_device_gib) / 2;
+    EXPECT_THAT(with(0.2).warnings, ::testing::Contains(::testing::HasSubstr("uneven routing: where the busiest")));
+    EXPECT_THAT(with(0).warnings, ::testing::Not(::testing::Contains(::testing::HasSubstr("uneven routing"))));
 }
 
 // With 8 stages and the pipeline inside of data parallelism, the 8 ranks of an expert group would lie on 8 nodes.
