@@ -4,12 +4,16 @@
 #include "runner/trainer/autograd/gradient_function.h"
 
 #include <ATen/ops/_grouped_mm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+
+#include <functional>
+#include <numeric>
 
 namespace fourfold::trainer {
 
@@ -122,16 +126,18 @@ private:
 // whose expert has no rows tells them too.
 class InFp8 final : public Grouped {
 public:
-    InFp8(std::vector<int64_t> rows, bool adds_biases, const Fp8Products& fp8, CutOver cut)
-        : Grouped(std::move(rows), adds_biases)
+    InFp8(std::vector<int64_t> rows, bool adds_biases, const Fp8Products& fp8, CutOver cut, std::vector<int64_t> runs)
+        : Grouped(rows, adds_biases)
         , fp8_(fp8)
         , cut_(cut)
+        , runs_(runs.empty() ? std::move(rows) : std::move(runs))
     {
     }
 
 private:
     using Of = Fp8Products::Of;
     using Sums = Fp8Products::Sums;
+    static constexpr int64_t kAtOnce = 16; // rows of a GPU's products
 
     [[nodiscard]] at::Tensor products(const Tensors& kept) const override
     {
@@ -158,15 +164,19 @@ private:
     }
 
     // The rows of each expert times its weight, into `out`.
-    void multiply(const Tensors& rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
+    void multiply(Tensors rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
     {
+        if (!out.is_cpu() && fp8_.tokens_in_block() > 0) // whose scales lie in columns of a whole number of rows
+            for (at::Tensor& part : rows)
+                part = at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)});
         const Tensors of_rows = fp8_.largest_of(rows, of, sums),
                       of_weights = fp8_.largest_of(weights, Of::weight, sums);
         each([&](std::size_t i, int64_t begin, int64_t count) {
             if (count > 0)
                 out.narrow(0, begin, count)
                     .copy_(fp8_.product(fp8_.factor(rows[i], of, sums, of_rows[i]),
-                        fp8_.factor(weights[i], Of::weight, sums, of_weights[i]), out.scalar_type()));
+                                   fp8_.factor(weights[i], Of::weight, sums, of_weights[i]), out.scalar_type())
+                               .narrow(0, 0, count));
         });
     }
     [[nodiscard]] Tensors parts(const at::Tensor& x) const
@@ -175,30 +185,50 @@ private:
         each([&](std::size_t, int64_t begin, int64_t count) { parts.push_back(x.narrow(0, begin, count)); });
         return parts;
     }
-    // [features, rows of an expert]; on a GPU, whose products sum over a whole number of 16, with rows of zeros.
+    // [features, rows of an expert]. With zeros between, where runs are no whole number of what shares a scale, or of
+    // what a GPU's products sum over at once.
     [[nodiscard]] Tensors along_tokens(const at::Tensor& x) const
     {
-        constexpr int64_t kAtOnce = 16;
-        Tensors columns = parts(x);
-        for (at::Tensor& part : columns)
-            part = x.is_cpu() ? part.t() : at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)}).t();
+        const int64_t block = fp8_.tokens_in_block(), whole = block > 0 ? block : x.is_cpu() ? 1 : kAtOnce;
+        const auto filled = [&](int64_t count) { return (count + whole - 1) / whole * whole; };
+        std::vector<int64_t> index;
+        int64_t next = 0;
+        for (const int64_t count : runs_) {
+            for (int64_t i = 0; i < filled(count); ++i)
+                index.push_back(i < count ? next + i : x.size(0));
+            next += count;
+        }
+        at::Tensor rows = x;
+        if (int64_t(index.size()) > next)
+            rows = at::cat({x, at::zeros({1, x.size(1)}, x.options())})
+                       .index_select(0, at::tensor(index, at::TensorOptions(at::kLong)).to(x.device()));
+        Tensors columns;
+        const std::size_t experts = parts(x).size(), each = runs_.size() / experts;
+        int64_t begin = 0;
+        for (std::size_t i = 0; i < experts; ++i) {
+            const int64_t count = std::transform_reduce(runs_.begin() + std::ptrdiff_t(i * each),
+                runs_.begin() + std::ptrdiff_t((i + 1) * each), int64_t(0), std::plus(), filled);
+            columns.push_back(rows.narrow(0, begin, count).t());
+            begin += count;
+        }
         return columns;
     }
 
     const Fp8Products& fp8_;
     CutOver cut_;
+    std::vector<int64_t> runs_;
 };
 } // namespace
 
 at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& weights,
     const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows, const Fp8Products* fp8,
-    CutOver cut)
+    CutOver cut, const std::vector<int64_t>& runs)
 {
     std::vector<at::Tensor> inputs{x};
     inputs.insert(inputs.end(), weights.begin(), weights.end());
     inputs.insert(inputs.end(), biases.begin(), biases.end());
     if (fp8 != nullptr)
-        return trainer::apply(std::make_shared<InFp8>(rows, adds_biases, *fp8, cut), inputs)[0];
+        return trainer::apply(std::make_shared<InFp8>(rows, adds_biases, *fp8, cut, runs), inputs)[0];
     if (x.is_cuda() && x.scalar_type() == at::kBFloat16)
         return trainer::apply(std::make_shared<OneKernel>(rows, adds_biases), inputs)[0];
     return trainer::apply(std::make_shared<OneByOne>(rows, adds_biases), inputs)[0];
