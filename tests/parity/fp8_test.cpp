@@ -278,7 +278,8 @@ TEST_P(Fp8Experts, AreLinearsOfTheirOwnRows)
         expected.backward(own(slope));
         EXPECT_TRUE(own(y.detach()).equal(expected.detach()));
         EXPECT_TRUE(own(x.grad()).equal(part.grad()));
-        EXPECT_TRUE(weights[i].grad().equal(weight.grad()));
+        // Rows of zeros fill up the last block of tokens, which may change the order of a sum.
+        EXPECT_TRUE(weights[i].grad().allclose(weight.grad(), 1e-13, 1e-13));
         begin += rows[i];
     }
 }

@@ -12,9 +12,6 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
-#include <functional>
-#include <numeric>
-
 namespace fourfold::trainer {
 
 namespace {
@@ -127,10 +124,10 @@ private:
 class InFp8 final : public Grouped {
 public:
     InFp8(std::vector<int64_t> rows, bool adds_biases, const Fp8Products& fp8, CutOver cut, std::vector<int64_t> runs)
-        : Grouped(rows, adds_biases)
+        : Grouped(std::move(rows), adds_biases)
         , fp8_(fp8)
         , cut_(cut)
-        , runs_(runs.empty() ? std::move(rows) : std::move(runs))
+        , runs_(std::move(runs))
     {
     }
 
@@ -190,27 +187,29 @@ private:
     [[nodiscard]] Tensors along_tokens(const at::Tensor& x) const
     {
         const int64_t block = fp8_.tokens_in_block(), whole = block > 0 ? block : x.is_cpu() ? 1 : kAtOnce;
-        const auto filled = [&](int64_t count) { return (count + whole - 1) / whole * whole; };
-        std::vector<int64_t> index;
+        const auto missing = [&](int64_t count) { return (whole - count % whole) % whole; };
+        Tensors columns = parts(x);
+        if (runs_.empty()) {
+            for (at::Tensor& part : columns)
+                part = (missing(part.size(0)) > 0 ? at::constant_pad_nd(part, {0, 0, 0, missing(part.size(0))}) : part)
+                           .t();
+            return columns;
+        }
+        std::vector<int64_t> index; // rows of x; its length: zeros
+        std::vector<int64_t> begins{0}; // of experts, in `index`
+        const std::size_t each_has = runs_.size() / columns.size();
         int64_t next = 0;
-        for (const int64_t count : runs_) {
-            for (int64_t i = 0; i < filled(count); ++i)
-                index.push_back(i < count ? next + i : x.size(0));
-            next += count;
+        for (std::size_t run = 0; run < runs_.size(); ++run) {
+            for (int64_t i = 0; i < runs_[run]; ++i)
+                index.push_back(next++);
+            index.insert(index.end(), std::size_t(missing(runs_[run])), x.size(0));
+            if ((run + 1) % each_has == 0)
+                begins.push_back(int64_t(index.size()));
         }
-        at::Tensor rows = x;
-        if (int64_t(index.size()) > next)
-            rows = at::cat({x, at::zeros({1, x.size(1)}, x.options())})
-                       .index_select(0, at::tensor(index, at::TensorOptions(at::kLong)).to(x.device()));
-        Tensors columns;
-        const std::size_t experts = parts(x).size(), each = runs_.size() / experts;
-        int64_t begin = 0;
-        for (std::size_t i = 0; i < experts; ++i) {
-            const int64_t count = std::transform_reduce(runs_.begin() + std::ptrdiff_t(i * each),
-                runs_.begin() + std::ptrdiff_t((i + 1) * each), int64_t(0), std::plus(), filled);
-            columns.push_back(rows.narrow(0, begin, count).t());
-            begin += count;
-        }
+        const at::Tensor rows = at::cat({x, at::zeros({1, x.size(1)}, x.options())})
+                                    .index_select(0, at::tensor(index, at::TensorOptions(at::kLong)).to(x.device()));
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            columns[i] = rows.narrow(0, begins[i], begins[i + 1] - begins[i]).t();
         return columns;
     }
 
