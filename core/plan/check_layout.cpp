@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules of the mesh: degrees, tensor, context and expert parallelism.
+#include "core/base/text.h"
 #include "core/plan/check_rules.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 
@@ -144,8 +146,33 @@ void check_sequence(const ResolvedPlan& plan, Reasons& reasons)
             nearest_value(layout.cp, std::min(plan.model.heads, 1 << 20), cp_fits, gpus_divide));
 }
 
+// What hides the exchange of tokens: passes over other micro-batches that the schedule puts beside it.
+static void check_expert_exchange(const ResolvedPlan& plan, Reasons& reasons)
+{
+    const Layout& layout = plan.layout;
+    const Schedule schedule = plan.training.schedule;
+    const auto refuse_if = [&](bool condition, const std::string& rule) {
+        if (condition)
+            reasons.add("expert_exchange", "training.overlap.expert_exchange", rule, false);
+        return condition;
+    };
+    if (!plan.training.overlap.expert_exchange)
+        return;
+    std::vector<std::string> others;
+    for (const ScheduleTraits& other : schedules())
+        if (other.hides_exchanges)
+            others.emplace_back(other.name);
+    if (refuse_if(!plan.model.experts || layout.ep <= 1, "there is no exchange of tokens to hide, ep is 1")
+        || refuse_if(layout.pp > 1 && !traits_of(schedule).hides_exchanges,
+            "schedule " + to_text(schedule) + " puts no forward beside a backward, " + joined(others, " or ")
+                + " does"))
+        return;
+    refuse_if(plan.training.micro_batches < 2, "the exchange hides behind another micro-batch, and there is one");
+}
+
 void check_experts(const ResolvedPlan& plan, Reasons& reasons)
 {
+    check_expert_exchange(plan, reasons);
     const Layout& layout = plan.layout;
     const int ranks = layout.tp * layout.cp * layout.dp;
     const auto& experts = plan.model.experts;

@@ -40,11 +40,6 @@ void check_optimizer(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("offload_on_cpu", "training.offload",
             "offload " + to_text(training.offload) + " moves data to the memory of the CPU, where it is already",
             "none");
-    if (training.optimizer == Optimizer::muon && training.offload == Offload::optimizer)
-        reasons.add("offload_of_muon", "training.offload",
-            "the step of optimizer \"muon\" is products of whole matrices, which the host does not compute, found "
-            "offload optimizer",
-            "none");
     if (training.optimizer_in_backward)
         check_optimizer_in_backward(plan, reasons);
 }

@@ -53,17 +53,29 @@ Expected<void> check_against_plan(const ScheduleFile& file, const ResolvedPlan& 
 
 } // namespace
 
+bool passes_side_by_side(const ResolvedPlan& plan)
+{
+    const bool has_it_so = plan.layout.pp > 1 && traits_of(plan.training.schedule).hides_exchanges;
+    return plan.model.experts && plan.layout.ep > 1 && (plan.training.overlap.expert_exchange || has_it_so);
+}
+
+ScheduleShape schedule_shape(const ResolvedPlan& plan, int micro_batches)
+{
+    const Layout& layout = plan.layout;
+    const bool beside = layout.pp == 1 && passes_side_by_side(plan);
+    return {plan.training.schedule, layout.pp, layout.virtual_stages, micro_batches, beside ? 1 : 0};
+}
+
 Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches)
 {
     const Training& training = plan.training;
     const Layout& layout = plan.layout;
     if (training.schedule_csv.empty()) {
         PlanSchedule schedule{{}, chunk_placement(training.schedule, layout.pp, layout.virtual_stages),
-            {training.schedule, layout.pp, layout.virtual_stages, micro_batches}};
+            schedule_shape(plan, micro_batches)};
         FOURFOLD_CHECK(check_schedule(schedule.shape));
         if (passes_of(schedule.shape) <= kMostListedPasses) {
-            FOURFOLD_TRY(
-                schedule.actions, make_schedule(training.schedule, layout.pp, layout.virtual_stages, micro_batches));
+            FOURFOLD_TRY(schedule.actions, make_schedule(schedule.shape));
         }
         return schedule;
     }

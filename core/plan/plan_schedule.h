@@ -26,6 +26,14 @@ std::size_t passes_of(const ScheduleShape& shape);
 // What is said of a schedule that has more.
 Problem too_long_to_list(const ScheduleShape& shape, const std::string& where = "");
 
+// Whether forwards run beside backwards of other micro-batches, so that the exchange of the tokens of each hides behind
+// the computation of the other: of a mixture whose experts ranks share out, where the schedule has it so, or one stage
+// alone was asked to.
+bool passes_side_by_side(const ResolvedPlan& plan);
+
+// Of the schedule that the plan names, with these micro-batches.
+ScheduleShape schedule_shape(const ResolvedPlan& plan, int micro_batches);
+
 // `micro_batches` of the plan's: a generated schedule repeats, so that its start may stand for the whole. A file is
 // always whole; it must have the plan's stages, chunks and micro-batches. Its name is relative to the folder of the
 // plan's file, then to the program's resources.

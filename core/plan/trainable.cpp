@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 namespace fourfold {
@@ -107,8 +108,6 @@ void expert_limits(const ResolvedPlan& plan, Limits& limits)
         "experts that are split over other ranks than tp " + std::to_string(plan.layout.tp)
             + " without sequence parallelism",
         std::to_string(plan.layout.tp));
-    limits.refuse_if(plan.training.overlap.expert_exchange, "expert_exchange", "training.overlap.expert_exchange",
-        "dispatch and combine of experts behind the work of another micro-batch", "false");
 }
 
 void training_limits(const ResolvedPlan& plan, Limits& limits)
@@ -154,6 +153,17 @@ std::optional<MatrixRow> first_of_layers(const ModelShape& model, Holds&& holds)
     return std::nullopt;
 }
 
+// Whether there are weight gradients to which each tp rank's rows of a sequence give a part of their own: of what makes
+// latents, and of experts that do not gather the rows of tp, where blocks are of positions.
+bool rows_are_summed_over_tp(const ResolvedPlan& plan)
+{
+    const Training& training = plan.training;
+    const bool blocks = training.fp8_recipe == Fp8Recipe::blockwise || training.fp8_recipe == Fp8Recipe::mxfp8;
+    const bool experts = plan.model.experts && blocks && training.fp8_scale_group == Fp8ScaleGroup::micro_batch
+        && !experts_are_cut_over_tp(plan);
+    return training.sequence_parallel && (plan.model.latent || experts);
+}
+
 // The sides of the matrices of 8 bits: those of the weights on a rank, and of its tokens, which weight gradients sum
 // over.
 void fp8_limits(const ResolvedPlan& plan, Limits& limits)
@@ -162,15 +172,6 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
     const ModelShape& model = plan.model;
     if (training.precision != Precision::fp8)
         return;
-    const auto refuse_if = [&](bool condition, const std::string& what) {
-        limits.refuse_if(condition, "precision", "training.precision", "precision \"fp8\" " + what, "\"bf16\"");
-    };
-    const bool blocks = training.fp8_recipe == Fp8Recipe::blockwise || training.fp8_recipe == Fp8Recipe::mxfp8;
-    refuse_if(model.experts && blocks,
-        "by recipe \"" + to_text(training.fp8_recipe)
-            + "\" in mixtures of experts, whose blocks of tokens would be others on each layout");
-    // Of projections that all ranks have, each rank would round the part of a gradient that comes from its own heads.
-    refuse_if(model.latent && plan.layout.tp > 1, "under latent attention with tp " + std::to_string(plan.layout.tp));
     const int whole = training.fp8_recipe == Fp8Recipe::blockwise ? 128
         : training.fp8_recipe == Fp8Recipe::mxfp8                 ? 32
                                                                   : 16;
@@ -189,11 +190,15 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
             "\"bf16\"");
     }
     const bool zigzag = plan.layout.cp > 1 && training.cp_method != CpMethod::ulysses;
-    const double part = double(training.seq_len) / plan.layout.cp / (zigzag ? 2 : 1);
+    const int pieces = std::lcm(zigzag ? 2 : 1, rows_are_summed_over_tp(plan) ? plan.layout.tp : 1);
+    const double part = double(training.seq_len) / plan.layout.cp / pieces;
+    const auto under = [&](const char* name, int degree) {
+        return degree > 1 ? std::string(" under ") + name + ' ' + std::to_string(degree) : "";
+    };
     limits.require(takes(part), "fp8_tokens", "training.seq_len",
-        rule + digits(part) + " tokens of a sequence in one piece"
-            + (plan.layout.cp > 1 ? " under cp " + std::to_string(plan.layout.cp) : ""),
-        std::to_string(whole * plan.layout.cp * (zigzag ? 2 : 1)));
+        rule + digits(part) + " tokens of a sequence in one piece" + under("cp", plan.layout.cp)
+            + (rows_are_summed_over_tp(plan) ? under("tp", plan.layout.tp) : ""),
+        std::to_string(whole * plan.layout.cp * pieces));
 }
 
 void document_limits(const ResolvedPlan& plan, Limits& limits)

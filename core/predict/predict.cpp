@@ -144,7 +144,7 @@ int micro_batches_to_simulate(const ResolvedPlan& plan)
 
 ScheduleShape simulated_shape(const ResolvedPlan& plan)
 {
-    return {plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, micro_batches_to_simulate(plan)};
+    return schedule_shape(plan, micro_batches_to_simulate(plan));
 }
 
 int micro_batches_held_beyond(const ResolvedPlan& plan, const PlanSchedule& schedule)

@@ -72,7 +72,7 @@ void add_gathered_weights(
 {
     add<Number>(list, MemoryKind::weights, Lifetime::step,
         input<Number>("parameters", parameters.total()) * input<Number>("bytes", rank.element_bytes),
-        "gathered weights", "kept from the first forward to the last backward under pipeline parallelism");
+        "gathered weights", "kept from the first forward to the last backward where passes over micro-batches overlap");
 }
 
 // What is whole for a while where parts are kept, of a trainer that reduces gradients in place
@@ -94,7 +94,7 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
     if (!fully_sharded(training) || split.weights <= 1)
         return;
     const Number element = input<Number>("bytes", rank.element_bytes);
-    if (plan.layout.pp > 1) {
+    if (units_stay(plan)) {
         add_gathered_weights(list, rank, parameters);
         const double others
             = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
@@ -275,7 +275,7 @@ std::vector<AllocationOf<Number>> state_allocations(
             "unsharded gradients of a chunk",
             "summed over the micro-batches of a block, while those of the chunk before are reduced");
     else if (fsdp && split.weights > 1) {
-        if (plan.layout.pp > 1) {
+        if (units_stay(plan)) {
             add_gathered_weights(list, rank, parameters);
             add<Number>(list, MemoryKind::gradients, Lifetime::step,
                 total(constant<Number>(rank, Constant::pipeline_gradient_bytes)), "unsharded gradients",

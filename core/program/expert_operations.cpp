@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/layer_operations.h"
 
+#include "core/plan/plan_schedule.h"
+
 #include <algorithm>
 
 namespace fourfold {
@@ -20,13 +22,12 @@ void add_token_exchange(
     // DeepSeek-V3 (arXiv:2412.19437, section 3.3.3) sends tokens to the experts in fp8 and takes them back in bf16.
     const bool narrow = plan.training.precision == Precision::fp8 && plan.training.fp8_recipe == Fp8Recipe::blockwise;
     const double bytes = ((narrow ? 1 : rank.element_bytes) + rank.element_bytes) / 2;
-    const bool hides = plan.training.overlap.expert_exchange || traits_of(plan.training.schedule).hides_exchanges;
     const auto add_exchange = [&](Phase phase, double share) {
         list.push_back({.name = "expert all-to-all (dispatch and combine)",
             .phase = phase,
             .part = Part::ep,
             .repeat = 2 * repeat * share,
-            .window = hides ? Window::layer : Window::none,
+            .window = passes_side_by_side(plan) ? Window::layer : Window::none,
             .note = "each rank sends top-k copies of its tokens; balanced routing",
             .work = Collective{.kind = Collective::all_to_all,
                 .group = GroupKind::ep,

@@ -336,7 +336,7 @@ struct RowOperations {
     double activation_rows = 0, activation_width = 0;
     double more_norms = 0; // elements of a token on this rank
     std::string_view open{}; // the product that goes on
-    bool routes = false, of_expert = false;
+    bool routes = false, of_expert = false, of_own_rows = false;
     double n = 0, k = 0, repeated_n = 0, share = 1;
 
     void operator()(const NormRow& norm) { more_norms += norm.share * normed_elements(norm, rank); }
@@ -348,6 +348,7 @@ struct RowOperations {
         open = matrix.product;
         share = matrix.share;
         routes = matrix.kind == ParameterKind::router;
+        of_own_rows = routes || matrix.role == Role::query_down || matrix.role == Role::kv_down;
         of_expert = matrix.kind == ParameterKind::expert;
         n += rank.cut.out(matrix);
         repeated_n += rank.cut.out(matrix) * repeated.share_of(matrix);
@@ -385,7 +386,9 @@ struct RowOperations {
     // Rows that multiply the same input are one product.
     void end_product()
     {
-        const double rows = routes ? rank.tokens / rank.sequence_split : of_expert ? rank.expert_rows : rank.tokens;
+        const double rows = of_own_rows ? rank.tokens / rank.sequence_split
+            : of_expert                 ? rank.expert_rows
+                                        : rank.tokens;
         const std::size_t before = list.size();
         add_product(list, plan, std::string(open), rows, n, k, of_expert ? rank.local_experts : 1, layers * share,
             n > 0 ? repeated_n / n : 0, !routes, true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/sharding_operations.h"
 
+#include "core/plan/plan_schedule.h"
 #include "core/program/muon.h"
 
 #include <algorithm>
@@ -104,7 +105,7 @@ double layer_bytes(const ResolvedPlan& plan, const RankShape& rank)
     return narrow ? bytes_per_element(Precision::fp8) : rank.element_bytes;
 }
 
-// FSDP under pipeline parallelism: gathered and reduced once a step, not per micro-batch.
+// FSDP where passes overlap, as under pipeline parallelism: gathered and reduced once a step, not per micro-batch.
 void add_sharded_pipeline(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
@@ -112,14 +113,22 @@ void add_sharded_pipeline(
         return;
     const auto group = plan.training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
     const double per_layer = parameters.layers / parameters.layer_count;
-    const auto add = [&](const char* name, CollectiveKind kind, double bytes, double repeat) {
-        list.push_back(unit_collective(name, group, kind, bytes, repeat, Phase::step, Constant::fsdp_pipeline_scale));
+    const auto add = [&](const char* name, CollectiveKind kind, double bytes, double repeat, bool of_experts = false) {
+        list.push_back(unit_collective(name, of_experts ? GroupKind::expert_dp : group, kind, bytes, repeat,
+            Phase::step, Constant::fsdp_pipeline_scale));
     };
     const Constants& constants = rank.constants;
     const double gathers = constants[Constant::fsdp_pipeline_gathers];
     add("fsdp parameter gather", Collective::all_gather, per_layer * layer_bytes(plan, rank),
         gathers * parameters.layer_count);
     add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
+    if (parameters.experts > 0 && expert_copies(plan) > 1) {
+        const double one = parameters.experts / parameters.moe_layers;
+        add("fsdp expert parameter gather", Collective::all_gather, one * rank.element_bytes,
+            gathers * parameters.moe_layers, true);
+        add("fsdp expert gradient reduction", Collective::reduce_scatter, one * rank.gradient_bytes,
+            parameters.moe_layers, true);
+    }
     const double root = parameters.dense - parameters.layers;
     if (root <= 0 || constants[Constant::fsdp_pipeline_root] < 0.5)
         return;
@@ -128,13 +137,14 @@ void add_sharded_pipeline(
 }
 
 // ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back, or the fp32 masters that
-// fully sharded weights are gathered from.
-void add_optimizer_offload(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double own)
+// fully sharded weights are gathered from. Of matrices under Muon the momentum comes and the step goes back.
+void add_optimizer_offload(
+    std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double own, double own_muon)
 {
     const double back = fully_sharded(plan.training) ? bytes_per_element(Precision::fp32) : rank.element_bytes;
     const char* note = "ZeRO-Offload, arXiv:2101.06840, figure 3";
     list.push_back(host_work("gradients to the host, weights back", Part::optimizer, Constant::host_transfer_s_per_gb,
-        own * (rank.gradient_bytes + back) / 1e9, note));
+        (own * (rank.gradient_bytes + back) + 2 * own_muon * rank.element_bytes) / 1e9, note));
     list.push_back(host_work("optimizer on the host", Part::optimizer, Constant::host_update_s_per_gb,
         own * rank.constants[Constant::optimizer_shard_bytes] / 1e9, note));
 }
@@ -188,9 +198,14 @@ bool fully_sharded(const Training& training)
     return training.sharding == Sharding::parameters || training.sharding == Sharding::hybrid;
 }
 
+bool units_stay(const ResolvedPlan& plan)
+{
+    return fully_sharded(plan.training) && (plan.layout.pp > 1 || passes_side_by_side(plan));
+}
+
 bool reduced_each_micro_batch(const ResolvedPlan& plan)
 {
-    return plan.training.sharding == Sharding::gradients || (fully_sharded(plan.training) && plan.layout.pp == 1);
+    return plan.training.sharding == Sharding::gradients || (fully_sharded(plan.training) && !units_stay(plan));
 }
 
 bool gradients_go_at_once(const Training& training)
@@ -246,7 +261,7 @@ void add_micro_batch_sharding(
     const bool fsdp = fully_sharded(training);
     if (!fsdp && training.sharding != Sharding::gradients)
         return;
-    if (fsdp && plan.layout.pp > 1)
+    if (units_stay(plan))
         return; // once a step, see add_step_operations
     const auto group = training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
     // ZeRO-2 sums the micro-batches that a chunk sees one after the other where they are (Llama 3, arXiv:2407.21783,
@@ -294,7 +309,7 @@ void add_step_operations(
     const Layout& layout = plan.layout;
     if (!fully_sharded(plan.training))
         add_replicated(list, plan, rank, parameters);
-    else if (layout.pp > 1)
+    else if (units_stay(plan))
         add_sharded_pipeline(list, plan, rank, parameters);
     if (plan.training.sharding == Sharding::hybrid) {
         Operation replicas = reduction("gradient sum over the copies of a shard", GroupKind::dp_replicate,
@@ -325,13 +340,13 @@ void add_step_operations(
             ? "in the backward pass, on its stream: each bucket as its gradient is final, which is freed; no time is "
               "won"
             : "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
-        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes] + muon_bytes
-                + local * constants[Constant::optimizer_local_bytes],
+        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes]
+                + (offloaded ? 0 : muon_bytes) + local * constants[Constant::optimizer_local_bytes],
             .least_bytes
             = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes) - own_muon * 2 * rank.state_bytes}});
     add_muon_operations(list, plan, rank, parameters);
     if (offloaded)
-        add_optimizer_offload(list, plan, rank, own);
+        add_optimizer_offload(list, plan, rank, own, own_muon);
     if (layout.gpus() > 1)
         add_gradient_norm(list, plan, constants);
     list.push_back(host_work(

@@ -36,6 +36,9 @@ Sharded sharded(const ResolvedPlan& plan);
 int micro_batches_together(const ResolvedPlan& plan);
 double expert_copies(const ResolvedPlan& plan);
 bool fully_sharded(const Training& training); // FSDP, ZeRO-3 or HSDP
+// Do fully sharded weights, once gathered, stay to the end of a step, and their gradients wait for its last
+// micro-batch? Where passes over several micro-batches overlap.
+bool units_stay(const ResolvedPlan& plan);
 // Are the gradients of each micro-batch reduced as they come, so that a rank adds up its own part alone?
 bool reduced_each_micro_batch(const ResolvedPlan& plan);
 // With an optimizer in the backward pass of a step's only micro-batch no gradient waits for another one.

@@ -16,8 +16,8 @@ void gpipe_actions(RankActions& actions)
 
 void one_f_one_b_actions(RankActions& actions)
 {
-    const auto& [schedule, pp, virtual_stages, micro_batches] = actions.shape();
-    const std::int64_t behind = pp - 1 - actions.rank(); // stages after this one
+    const auto& [schedule, pp, virtual_stages, micro_batches, ahead] = actions.shape();
+    const std::int64_t behind = pp - 1 - actions.rank() + (pp == 1 ? ahead : 0); // stages after this one
     const std::int64_t warm_up = virtual_stages > 1 ? 2 * behind + std::int64_t(virtual_stages - 1) * pp : behind;
     actions.add(std::min(warm_up, actions.each()), {{forward}});
     actions.add(actions.each(), {{forward}, {backward}});

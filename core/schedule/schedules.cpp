@@ -206,7 +206,7 @@ std::vector<int> chunk_placement(Schedule schedule, int pp, int virtual_stages)
 
 Expected<void> check_schedule(const ScheduleShape& shape)
 {
-    const auto& [schedule, pp, virtual_stages, micro_batches] = shape;
+    const auto& [schedule, pp, virtual_stages, micro_batches, ahead] = shape;
     const ScheduleTraits& traits = traits_of(schedule);
     if (pp < 1 || virtual_stages < 1 || micro_batches < 1)
         return refused("a schedule needs at least one stage and one micro-batch, not pp " + std::to_string(pp)
@@ -229,16 +229,20 @@ Expected<void> check_schedule(const ScheduleShape& shape)
     return {};
 }
 
+Expected<std::vector<std::vector<Action>>> make_schedule(const ScheduleShape& shape)
+{
+    FOURFOLD_CHECK(check_schedule(shape));
+    std::vector<std::vector<Action>> lists;
+    lists.reserve(static_cast<std::size_t>(shape.pp));
+    for (int rank = 0; rank < shape.pp; ++rank)
+        lists.push_back(RankActions(shape, rank).list());
+    return lists;
+}
+
 Expected<std::vector<std::vector<Action>>> make_schedule(
     Schedule schedule, int pp, int virtual_stages, int micro_batches)
 {
-    const ScheduleShape shape{schedule, pp, virtual_stages, micro_batches};
-    FOURFOLD_CHECK(check_schedule(shape));
-    std::vector<std::vector<Action>> lists;
-    lists.reserve(static_cast<std::size_t>(pp));
-    for (int rank = 0; rank < pp; ++rank)
-        lists.push_back(RankActions(shape, rank).list());
-    return lists;
+    return make_schedule({schedule, pp, virtual_stages, micro_batches});
 }
 
 std::optional<double> closed_form_length(

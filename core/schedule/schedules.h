@@ -83,12 +83,14 @@ std::vector<int> chunk_placement(Schedule schedule, int pp, int virtual_stages);
 struct ScheduleShape {
     Schedule schedule = kPlainSchedule;
     int pp = 1, virtual_stages = 1, micro_batches = 1;
+    int ahead = 0; // of one stage alone: forwards before its first backward that nothing asks for but what hides there
 };
 // Does the schedule take these? Fails with `bad_input` where it does not take so many chunks or micro-batches,
 // `unsupported` for a schedule file.
 Expected<void> check_schedule(const ScheduleShape& shape);
 // One list per pipeline rank, in execution order. One stage alone accumulates gradients, whatever the schedule is
 // called. Fails as check_schedule().
+Expected<std::vector<std::vector<Action>>> make_schedule(const ScheduleShape& shape);
 Expected<std::vector<std::vector<Action>>> make_schedule(
     Schedule schedule, int pp, int virtual_stages, int micro_batches);
 

@@ -5,7 +5,8 @@
 
 namespace fourfold {
 LayoutRules::LayoutRules(const ResolvedPlan& base)
-    : whole_check_(base.training.recompute_layers.has_value() || base.training.recompute_every > 1)
+    : whole_check_(base.training.recompute_layers.has_value() || base.training.recompute_every > 1
+        || base.training.overlap.expert_exchange)
 {
 }
 

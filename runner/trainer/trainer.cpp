@@ -111,9 +111,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     const auto exact = tensor_options(options);
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), mesh, plan.run.seed, exact,
         type_of(training.precision, exact), values_too, training.offload == Offload::optimizer);
-    const bool pipeline = plan.layout.pp > 1;
     trainer->units_ = std::make_unique<ParameterUnits>(
-        *trainer->weights_, training.fsdp, /*keep=*/pipeline, training.overlap.param_gather);
+        *trainer->weights_, training.fsdp, /*keep=*/units_stay(plan), training.overlap.param_gather);
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp, training.cp_method);
     if (training.precision == Precision::fp8) {
         trainer->fp8_ = std::make_unique<Fp8Products>(training, mesh[GroupKind::tp], mesh[GroupKind::dp_cp]);
@@ -126,6 +125,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         block_settings(plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get()));
     if (auto& experts = trainer->block_settings_->experts)
         experts->imbalance = options.expert_imbalance;
+    if (passes_side_by_side(plan))
+        trainer->block_settings_->experts->turns = &trainer->turns_;
     if (training.offload == Offload::activations) {
         ActivationOffload::Stays stays;
         for (const at::Tensor& leaf : trainer->weights_->leaves())
@@ -169,18 +170,17 @@ Expected<void> Trainer::make_training_pass(int micro_batches)
     const bool full = micro_batches == training.micro_batches;
     std::vector<std::vector<Action>> lists = mesh_.schedule.actions;
     if (!full) { // of a ramp-up; what each link carries begins alike
-        FOURFOLD_TRY(
-            lists, make_schedule(training.schedule, plan_.layout.pp, plan_.layout.virtual_stages, micro_batches));
+        FOURFOLD_TRY(lists, make_schedule(schedule_shape(plan_, micro_batches)));
     }
     const int64_t rows = training.seq_len / plan_.layout.cp / (training.sequence_parallel ? plan_.layout.tp : 1);
     const std::vector<int64_t> stream{rows, training.micro_batch, plan_.model.hidden};
     const auto leaf = weights_->leaves()[0].options().requires_grad(false);
-    const auto executor = [&](const std::vector<std::vector<Action>>& actions) {
-        return std::make_unique<Executor>(actions, mesh_, weight_gradients_, stream, leaf, training.overlap.p2p);
+    const auto executor = [&](const std::vector<std::vector<Action>>& actions, PassTurns* turns) {
+        return std::make_unique<Executor>(actions, mesh_, weight_gradients_, stream, leaf, training.overlap.p2p, turns);
     };
-    training_pass_ = executor(lists);
+    training_pass_ = executor(lists, passes_side_by_side(plan_) ? &turns_ : nullptr);
     if (full)
-        evaluation_pass_ = executor(forwards_only(lists));
+        evaluation_pass_ = executor(forwards_only(lists), nullptr);
     micro_batches_ = micro_batches;
     return {};
 }
@@ -306,10 +306,10 @@ void Trainer::update(int step, StepOutcome& outcome, StepTrace* trace)
         const auto span = StepTrace::measure(trace, SpanKind::optimizer);
         const double rate = plan_.run.learning_rate(step, total_steps_);
         if (host_update_)
-            host_update_->step(*optimizer_, gradients_->reduced(), rate, scale);
+            host_update_->step(*optimizer_, muon_.get(), gradients_->reduced(), rate, scale);
         else
             optimizer_->step(gradients_->reduced(), rate, scale);
-        if (muon_)
+        if (muon_ && !host_update_)
             muon_->step(gradients_->reduced(), rate); // which are scaled now
     }
     const auto span = StepTrace::measure(trace, SpanKind::parameter_gather);

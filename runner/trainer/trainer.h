@@ -112,6 +112,7 @@ private:
     std::unique_ptr<ParameterUnits> units_;
     WeightGradients weight_gradients_;
     std::unique_ptr<Fp8Products> fp8_; // null: of another precision
+    PassTurns turns_; // of passes that run beside each other
     std::unique_ptr<ActivationOffload> offload_; // null: activations stay
     std::unique_ptr<BlockSettings> block_settings_;
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs

@@ -22,7 +22,7 @@ std::vector<Row> together(std::initializer_list<std::vector<Row>> parts)
 std::vector<Case> all_cases()
 {
     return together({tensor_cases(), data_cases(), context_cases(), attention_cases(), pipeline_cases(),
-        training_cases(), expert_cases()});
+        training_cases(), expert_cases(), exchange_cases()});
 }
 
 std::vector<Case> covering_cases()

@@ -34,6 +34,7 @@ std::vector<Case> precision_cases();
 std::vector<Case> more_precision_cases();
 std::vector<Case> more_pipeline_cases();
 std::vector<Case> expert_cases(); // mixtures of experts: ep, etp
+std::vector<Case> exchange_cases(); // of those, with the exchange of tokens beside another micro-batch
 std::vector<Case> all_cases(); // of the tables above
 // Of these as few, of few ranks, as have every setting that is in any of them.
 std::vector<Case> covering_cases();

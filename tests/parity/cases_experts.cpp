@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/parity/cases.h"
+#include "tests/parity/compare.h"
 #include "tests/parity/tiny_plans.h"
 
 namespace fourfold::testing {
@@ -29,7 +30,51 @@ const std::vector<std::string> kDeepseek{
 const std::vector<std::string> kAhead{kDeepseek[0], "model.num_nextn_predict_layers=2"};
 const std::vector<std::string> kAheadTied{
     kDeepseek[0], "model.num_nextn_predict_layers=1", "model.tie_word_embeddings=true"};
+// The exchange of one micro-batch's tokens behind the computation of another.
+const std::string kBeside = "training.overlap.expert_exchange=true", kOneByOne = "training.micro_batch=1";
+const std::vector<std::string> kManyExperts{kMixtral, kFour, kTwoOfThem, kBalanced, kOneByOne},
+    kDeepExperts{
+        kMixtral, kFour, kTwoOfThem, kBalanced, kOneByOne, "model.num_hidden_layers=4", "training.global_batch=16"};
+const std::string kDualPipe = "training.schedule=\"dualpipe-v\"", kTwoChunks = "layout.virtual_stages=2";
 } // namespace
+
+std::vector<Case> exchange_cases()
+{
+    return {
+        {"beside_ep2", {"gpus=2", "layout.dp=2", "layout.ep=2", kBeside}, kManyExperts},
+        {"beside_ep2_etp2_zero2",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"gradients\"", kBeside},
+            kManyExperts},
+        {"beside_ep4_tp2_cp2_recompute",
+            {"gpus=4", "layout.tp=2", "layout.cp=2", "layout.ep=4", kAlone, "training.recompute=\"full\"", kBeside},
+            kManyExperts},
+        {"beside_ep2_dp4_fsdp_operations",
+            {"gpus=4", "layout.dp=4", "layout.ep=2", "training.sharding=\"parameters\"",
+                "training.recompute=\"selective\"", "training.recompute_parts=[\"operations\"]", kBeside},
+            {kMixtral, kFour, kTwoOfThem, kBalanced, kOneByOne, "training.global_batch=16"}},
+        {"beside_deepseek_ep2_tp2_moe_away",
+            {"gpus=4", "cluster=\"dgx-h100\"", "layout.tp=2", "layout.dp=2", "layout.ep=2",
+                "training.offload=\"activations\"", kBeside},
+            {kDeepseek[0], kOneByOne, "model.num_hidden_layers=4"}},
+        {"beside_sparse_ep2_in_backward",
+            {"gpus=2", "layout.dp=2", "layout.ep=2", kBeside, "training.optimizer_in_backward=true"},
+            joined(kSparse, {"run.clip_norm=0", "run.watch.not_finite=\"stop\""})},
+        {"beside_ramp_up_ep2_zero1",
+            {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\"", kBeside},
+            joined(kManyExperts, {R"(training.ramp_up={"start":2,"increment":2,"samples":8})"})},
+        {"beside_dualpipe_v_ep2",
+            {"gpus=4", "layout.pp=2", kTwoChunks, "layout.dp=2", "layout.ep=2", kDualPipe, kBeside}, kDeepExperts},
+        {"beside_dualpipe_v_ep2_etp2_fsdp_recompute",
+            {"gpus=8", "layout.pp=2", kTwoChunks, "layout.tp=2", "layout.dp=2", "layout.ep=2", kDualPipe,
+                "training.sharding=\"parameters\"", "training.recompute=\"full\""},
+            kDeepExperts},
+        {"dualpipe_v_ep2_pp3_zero1",
+            {"gpus=6", "layout.pp=3", kTwoChunks, "layout.dp=2", "layout.ep=2", kDualPipe,
+                "training.sharding=\"optimizer\""},
+            {kMixtral, kFour, kTwoOfThem, kBalanced, kOneByOne, "model.num_hidden_layers=6",
+                "training.global_batch=16"}},
+    };
+}
 
 std::vector<Case> expert_cases()
 {
@@ -108,10 +153,9 @@ std::vector<Case> expert_cases()
                 "training.recompute=\"full\""},
             kAhead},
         {"ahead_pp3_tp2_plain", {"gpus=6", "layout.pp=3", "layout.tp=2", "training.sequence_parallel=false"}, kAhead},
-        {"ahead_tied_pp2_zero1",
-            {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\""}, kAheadTied},
-        {"ahead_zb_v",
-            {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"zb-v\""},
+        {"ahead_tied_pp2_zero1", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\""},
+            kAheadTied},
+        {"ahead_zb_v", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"zb-v\""},
             {kDeepseek[0], "model.num_nextn_predict_layers=1", "model.num_hidden_layers=4"}},
     };
 }
@@ -120,6 +164,7 @@ std::vector<Sabotage> expert_sabotages()
 {
     return {
         {"expert_exchange", "ep.send_receive", {"gpus=2", "layout.dp=2", "layout.ep=2"}, kExperts},
+        {"expert_exchange_beside", "ep.send_receive", {"gpus=2", "layout.dp=2", "layout.ep=2", kBeside}, kManyExperts},
         {"expert_slices", "etp.reduce_scatter", {"gpus=2", "layout.dp=2", "layout.etp=2"}, kExperts},
         {"expert_gradients", "expert_shard.all_reduce", {"gpus=4", "layout.dp=4", "layout.ep=2"}, kExperts},
         {"balance_over_sequence_parts", "cp.all_reduce", {"gpus=2", "layout.cp=2"}, kExperts},

@@ -18,23 +18,26 @@ const std::string kFourDeep = "model.num_hidden_layers=4";
 const std::string kInBackward = "training.optimizer_in_backward=true", kOneMicroBatch = "training.global_batch=4";
 const std::vector<std::string> kUnclipped{"run.clip_norm=0", "run.watch.not_finite=\"stop\""};
 
-// Sides of 16 after tp 2; the first layer of DeepSeek's is dense.
-std::vector<std::string> fp8_experts(const std::string& recipe)
+// Sides of 16, or of a block, after tp 2; the first layer of DeepSeek's is dense.
+std::vector<std::string> fp8_experts(const std::string& recipe, int side = 16)
 {
-    return joined(fp8_model(recipe, 16),
+    return joined(fp8_model(recipe, side),
         {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2",
             "model.router_aux_loss_coef=0.05"});
 }
-std::vector<std::string> fp8_latents(const std::string& recipe)
+std::vector<std::string> fp8_latents(const std::string& recipe, int times = 1)
 {
-    return joined(
-        {R"(model={"model_type":"deepseek_v3","vocab_size":61,"num_hidden_layers":2,"moe_intermediate_size":32,
-        "n_routed_experts":4,"num_experts_per_tok":2,"n_shared_experts":1,"n_group":2,"topk_group":1,
-        "first_k_dense_replace":1,"q_lora_rank":16,"kv_lora_rank":32,"qk_nope_head_dim":16,"qk_rope_head_dim":16,
-        "v_head_dim":16,"rms_norm_eps":1e-6,"rope_theta":100.0,"aux_loss_alpha":0.05,"tie_word_embeddings":false,
-        "hidden_size":32,"intermediate_size":64,"num_attention_heads":2,"max_position_embeddings":64})"},
-        {kEveryPrecision, "training.precision=\"fp8\"", "training.fp8_recipe=\"" + recipe + '"', "training.seq_len=64",
-            "training.micro_batch=1", "training.global_batch=4", "run.steps=4"});
+    std::string model = R"({"model_type":"deepseek_v3","vocab_size":61,"num_hidden_layers":2,"n_routed_experts":4,
+        "num_experts_per_tok":2,"n_shared_experts":1,"n_group":2,"topk_group":1,"first_k_dense_replace":1,
+        "rms_norm_eps":1e-6,"rope_theta":100.0,"aux_loss_alpha":0.05,"tie_word_embeddings":false,
+        "num_attention_heads":2,"max_position_embeddings":64)";
+    for (const auto& [name, side] :
+        {std::pair("hidden_size", 32), {"intermediate_size", 64}, {"moe_intermediate_size", 32}, {"q_lora_rank", 16},
+            {"kv_lora_rank", 32}, {"qk_nope_head_dim", 16}, {"qk_rope_head_dim", 16}, {"v_head_dim", 16}})
+        model += ",\"" + std::string(name) + "\":" + std::to_string(side * times);
+    return {"model=" + model + '}', kEveryPrecision, "training.precision=\"fp8\"",
+        "training.fp8_recipe=\"" + recipe + '"', "training.seq_len=64", "training.micro_batch=1",
+        "training.global_batch=4", "run.steps=4"};
 }
 } // namespace
 
@@ -51,6 +54,11 @@ std::vector<Case> precision_cases()
             {"gpus=4", "layout.tp=2", "training.async_tp=true", "layout.pp=2", "training.schedule=\"zb-h1\""},
             fp8_model("rowwise", 16)},
         {"fp8_experts_ep2_etp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2"}, fp8_experts("rowwise")},
+        {"mxfp8_experts_tp2_dp2_ep4", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=4", "layout.etp=1"},
+            fp8_experts("mxfp8", 32)},
+        {"fp8_latents_tp2_plain_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2", "training.sequence_parallel=false"},
+            fp8_latents("rowwise")},
+        {"fp8_latents_tp2_dp2_ep2", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2"}, fp8_latents("tensorwise")},
         {"fp8_latents_ep2_dp2_fsdp", {"gpus=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\""},
             fp8_latents("tensorwise")},
     };
@@ -67,6 +75,30 @@ std::vector<Case> more_precision_cases()
         {"fp8_experts_ep2_dp4_hsdp",
             {"gpus=4", "layout.dp=4", "layout.ep=2", "layout.dp_shard=2", "training.sharding=\"hybrid\""},
             fp8_experts("tensorwise")},
+        {"fp8_blockwise_experts_ep2_etp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2"},
+            fp8_experts("blockwise", 128)},
+        {"fp8_blockwise_experts_tp2_ep2_pp2_fsdp",
+            {"gpus=8", "layout.tp=2", "layout.dp=2", "layout.pp=2", "layout.ep=2", "layout.etp=1",
+                "training.sharding=\"parameters\""},
+            fp8_experts("blockwise", 128)},
+        {"mxfp8_experts_cp2_tp2_ep4_capacity", {"gpus=4", "layout.tp=2", "layout.cp=2", "layout.ep=4", "layout.etp=1"},
+            joined(fp8_experts("mxfp8", 32), {"training.experts.capacity=0.8"})},
+        {"mxfp8_experts_etp2_over_replicas_zero1",
+            {"gpus=4", "layout.dp=4", "layout.etp=2", "layout.ep=2", "training.sharding=\"optimizer\""},
+            fp8_experts("mxfp8", 32)},
+        {"mxfp8_ceil_experts_pp2_ep2_zb_h1_recompute",
+            {"gpus=4", "layout.dp=2", "layout.pp=2", "layout.ep=2", "training.schedule=\"zb-h1\"",
+                "training.recompute=\"full\""},
+            joined(fp8_experts("mxfp8", 32), {"training.mx_rounding=\"ceil\""})},
+        {"fp8_latents_rowwise_tp2_cp2_ep4", {"gpus=4", "layout.tp=2", "layout.cp=2", "layout.ep=4", "layout.etp=1"},
+            fp8_latents("rowwise")},
+        {"mxfp8_latents_tp2_dp2_fsdp_recompute",
+            {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", "training.sharding=\"parameters\"",
+                "training.recompute=\"full\""},
+            fp8_latents("mxfp8", 2)},
+        {"fp8_latents_of_whole_queries_tp2_pp2_zb_h1",
+            {"gpus=4", "layout.tp=2", "layout.pp=2", "training.schedule=\"zb-h1\""},
+            joined(fp8_latents("rowwise"), {"model.q_lora_rank=null"})},
         {"fp8_latents_pp2_zb_h1_cp2", {"gpus=4", "layout.pp=2", "layout.cp=2", "training.schedule=\"zb-h1\""},
             fp8_latents("rowwise")},
         {"fp8_blockwise_tp2_dp2", {"gpus=4", "layout.tp=2", "layout.dp=2"}, fp8_model("blockwise", 128)},
@@ -128,6 +160,13 @@ std::vector<Case> training_cases()
             {kMuonStep, kSmallStates, "run.momentum=0.8"}},
         {"activations_away", {"gpus=1", kGpus, kActivationsAway}, {kFourDeep}},
         {"optimizer_away", {"gpus=1", kGpus, kOptimizerAway}, {kAdam}},
+        {"muon_away_tp2_dp2_zero1",
+            {"gpus=4", kGpus, kOptimizerAway, "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""},
+            {kMuonStep}},
+        {"muon_away_pp2_dp4_hsdp",
+            {"gpus=8", kGpus, kOptimizerAway, "layout.pp=2", "layout.dp=4", "layout.dp_shard=2",
+                "training.sharding=\"hybrid\""},
+            {kMuonStep, kSmallStates}},
         {"tp2_dp2_zero1_optimizer_away",
             {"gpus=4", kGpus, kOptimizerAway, "layout.tp=2", "layout.dp=2", "training.sharding=\"optimizer\""},
             {kSmallStates}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the trainer does not run is refused by name, and what it runs is not refused.
 #include "core/plan/trainable.h"
+#include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -82,10 +83,20 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({fp8, "training.fp8_recipe=\"blockwise\""}), (List{"training.precision", "training.seq_len"}));
     EXPECT_EQ(fields({fp8, "model=\"mixtral-8x7b\""}), List{});
     EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=4", "layout.dp=4", "layout.ep=4"}), List{});
-    // Blocks of an expert's tokens would be others on each layout; latents of several ranks have gradients in parts.
-    EXPECT_EQ(fields({fp8, "model=\"mixtral-8x7b\"", "training.fp8_recipe=\"blockwise\"", "training.seq_len=128"}),
-        List{"training.precision"});
-    EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=2", "layout.tp=2"}), List{"training.precision"});
+    for (const char* recipe : {"blockwise", "mxfp8"}) {
+        const List experts{fp8, "model=\"mixtral-8x7b\"", "training.fp8_recipe=\"" + std::string(recipe) + '"',
+            "training.seq_len=128", "gpus=4", "layout.tp=2", "layout.dp=2"};
+        EXPECT_EQ(fields(joined(experts, {"layout.ep=2"})), List{}) << recipe;
+        // 64 positions on a rank, whose tokens it does not gather: half a block of 128, two of 32.
+        EXPECT_EQ(fields(joined(experts, {"layout.ep=4", "layout.etp=1"})),
+            std::string(recipe) == "mxfp8" ? List{} : List{"training.seq_len"})
+            << recipe;
+        EXPECT_EQ(fields(joined(experts, {"layout.ep=4", "layout.etp=1", "training.fp8_scale_group=\"rank\""})), List{})
+            << recipe; // as they come
+    }
+    EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=2", "layout.tp=2", "training.seq_len=32"}), List{});
+    EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=4", "layout.tp=4", "training.seq_len=32"}),
+        List{"training.seq_len"}); // eight tokens of each rank go through what makes latents
     EXPECT_EQ(fields({fp8, "model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2",
                   "model.intermediate_size=40"}),
         List{"training.precision"});
@@ -98,8 +109,6 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
         List{"training.ramp_up.samples"});
     EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
-    EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "training.overlap.expert_exchange=true"}),
-        List{"training.overlap.expert_exchange"});
     // All tp ranks have the same tokens: each would send them to the same expert.
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "gpus=4", "layout.tp=2", "layout.dp=2", "layout.etp=1",
                   "training.sequence_parallel=false"}),

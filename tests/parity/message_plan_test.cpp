@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
 #include <tuple>
 
 namespace fourfold::trainer {
@@ -100,6 +101,83 @@ INSTANTIATE_TEST_SUITE_P(Schedules, Messages,
         Pipeline{Schedule::interleaved, 2, 2, 4}, Pipeline{Schedule::interleaved, 4, 3, 8},
         Pipeline{Schedule::zb_h1, 4, 1, 8}, Pipeline{Schedule::zb_v, 4, 2, 8},
         Pipeline{Schedule::dualpipe_v, 4, 2, 8}));
+
+// Of a rank, the forwards that run beside the backward behind them, as "micro-batch/chunk|micro-batch/chunk".
+std::vector<std::string> pairs(const std::vector<std::vector<Action>>& lists, std::size_t rank)
+{
+    const std::vector<bool> beside = pair_passes(lists).at(rank);
+    std::vector<std::string> pairs;
+    const auto words
+        = [](const Action& action) { return std::to_string(action.micro_batch) + "/" + std::to_string(action.chunk); };
+    for (std::size_t i = 0; i < beside.size(); ++i)
+        if (beside[i])
+            pairs.push_back(words(lists[rank][i]) + "|" + words(lists[rank].at(i + 1)));
+    return pairs;
+}
+
+TEST(Pairs, OfOneStageAreTheNextForwardAndABackward)
+{
+    EXPECT_EQ(pairs(*make_schedule({Schedule::one_f_one_b, 1, 1, 4, 1}), 0),
+        (std::vector<std::string>{"1/0|0/0", "2/0|1/0", "3/0|2/0"}));
+    EXPECT_EQ(pairs(*make_schedule({Schedule::one_f_one_b, 1, 1, 1, 1}), 0), std::vector<std::string>{});
+    // Without one ahead each backward is that of the forward before it.
+    EXPECT_EQ(pairs(*make_schedule(Schedule::one_f_one_b, 1, 1, 4), 0), std::vector<std::string>{});
+}
+
+// Steps 4 and 5 of dualpipev.py (deepseek-ai/DualPipe) call _forward_backward_chunk so often; the last rank's first
+// they leave apart, to shorten the bubble.
+TEST(Pairs, OfDualPipeVAreThoseOfItsAuthors)
+{
+    for (const int pp : {2, 3, 4, 6})
+        for (const int micro_batches : {2 * pp, 2 * pp + 3}) {
+            const auto lists = *make_schedule(Schedule::dualpipe_v, pp, 2, micro_batches);
+            for (int rank = 0; rank < pp; ++rank) {
+                const auto found = pairs(lists, std::size_t(rank));
+                const std::size_t theirs = std::size_t(2 * (micro_batches - 2 * pp + rank + 1) + pp - rank - 1);
+                EXPECT_EQ(found.size(), theirs) << "pp " << pp << " m " << micro_batches << " rank " << rank;
+            }
+        }
+}
+
+// Were all of 1F1B's neighbours paired, a stage would wait for a gradient that its own forward has yet to lead to.
+TEST(Pairs, NeverWaitForEachOther)
+{
+    for (const auto& [schedule, chunks] : {std::pair(Schedule::one_f_one_b, 1), {Schedule::interleaved, 2},
+             {Schedule::zb_h1, 1}, {Schedule::zb_v, 2}, {Schedule::dualpipe_v, 2}}) {
+        const auto lists = *make_schedule(schedule, 4, chunks, 12);
+        const auto beside = pair_passes(lists);
+        // Each rank's next action or pair runs when what it needs from others is there, however long that takes.
+        std::vector<std::size_t> at(lists.size(), 0);
+        std::map<std::tuple<bool, int, int>, bool> made;
+        std::size_t left = 0;
+        for (const auto& list : lists)
+            left += list.size();
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (std::size_t rank = 0; rank < lists.size(); ++rank) {
+                if (at[rank] == lists[rank].size())
+                    continue;
+                const std::size_t count = beside[rank][at[rank]] ? 2 : 1;
+                bool ready = true;
+                for (std::size_t i = at[rank]; i < at[rank] + count; ++i) {
+                    const Action& a = lists[rank][i];
+                    const int from = a.chunk + (is_forward(a) ? -1 : 1);
+                    if (a.kind != ActionKind::weight_gradient && from >= 0 && from < 4 * chunks)
+                        ready = ready && made.contains({is_forward(a), from, a.micro_batch});
+                }
+                if (!ready)
+                    continue;
+                for (std::size_t i = 0; i < count; ++i, ++at[rank], --left) {
+                    const Action& a = lists[rank][at[rank]];
+                    if (a.kind != ActionKind::weight_gradient)
+                        made[{is_forward(a), a.chunk, a.micro_batch}] = true;
+                }
+                moved = true;
+            }
+        }
+        EXPECT_EQ(left, 0u) << to_text(schedule);
+    }
+}
 
 // A file may give one chunk a whole backward where its neighbour parts it: the gradient goes between them all the same.
 TEST(MixedBackwards, PassTheirGradients)

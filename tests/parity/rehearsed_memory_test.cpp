@@ -281,5 +281,30 @@ TEST(OptimizerInBackward, SavesTheGradientsOfASingleMicroBatch)
     EXPECT_NEAR(held("true", 2).rehearsed, held("false", 2).rehearsed, 0.01 * after.rehearsed);
 }
 
+// Two micro-batches beside each other, of which one's activations grow as the other's go: the planner counts both whole.
+TEST(ExchangeBeside, HoldsMoreThanOneMicroBatchAndNoMoreThanTwo)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const auto tokens = fourfold::testing::write_tokens(folder.path());
+    const auto held = [&](const char* beside) {
+        const ResolvedPlan plan = fourfold::testing::tiny_plan(tokens,
+            {R"(model={"model_type":"mixtral","vocab_size":512,"tie_word_embeddings":false,"hidden_size":1024,)"
+             R"("num_hidden_layers":8,"num_attention_heads":8,"num_key_value_heads":4,"intermediate_size":1024,)"
+             R"("num_local_experts":8,"num_experts_per_tok":2,"max_position_embeddings":4096})",
+                "cluster=\"dgx-h100\"", "gpus=2", "layout.dp=2", "layout.ep=2", "training.seq_len=4096",
+                "training.micro_batch=1", "training.global_batch=8", "training.precision=\"bf16\"",
+                std::string("training.overlap.expert_exchange=") + beside});
+        EXPECT_TRUE(check(plan).empty());
+        const auto rehearsed = rehearse_rank(plan, 0);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        return std::pair(double(rehearsed->requested), predict(plan).memory_by_stage.at(0).total() * double(1 << 30));
+    };
+    const auto [one, planned_one] = held("false");
+    const auto [two, planned_two] = held("true");
+    std::printf("one %.0f planned %.0f two %.0f planned %.0f MiB\n", one / (1 << 20), planned_one / (1 << 20), two / (1 << 20), planned_two / (1 << 20));
+    EXPECT_GT(two, one);
+    EXPECT_LT(two - one, planned_two - planned_one);
+}
+
 } // namespace
 } // namespace fourfold::trainer

@@ -198,7 +198,7 @@ TEST(Techniques, ArePredictedSearchedRunAndShown)
             made += '\n';
         }
     }
-    EXPECT_EQ(empty, 5) << where; // predicted, and refused by the trainer: each says why (guide, chapter 20)
+    EXPECT_EQ(empty, 2) << where; // predicted, and refused by the trainer: each says why (guide, chapter 20)
     const std::string file = FOURFOLD_SOURCE_DIR "/resources/reports/techniques.md";
     if (std::getenv("FOURFOLD_UPDATE_TECHNIQUES") != nullptr) {
         ASSERT_TRUE(write_file_atomically(file, made));

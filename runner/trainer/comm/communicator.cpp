@@ -127,6 +127,14 @@ at::Tensor Communicator::all_to_all(
     auto shape = in.sizes().vec();
     shape[0] = std::accumulate(received.begin(), received.end(), int64_t(0));
     const at::Tensor out = at::empty(shape, in.options());
+    start_all_to_all(out, in, sent, received).wait();
+    return out;
+}
+
+Handle Communicator::start_all_to_all(const at::Tensor& out, const at::Tensor& in, const std::vector<int64_t>& sent,
+    const std::vector<int64_t>& received) const
+{
+    const int tag = exchanges_++ % 2;
     std::vector<Transfer> transfers;
     int64_t from = 0, to = 0, own_bytes = 0;
     for (int peer = 0; peer < size(); ++peer) {
@@ -140,15 +148,14 @@ at::Tensor Communicator::all_to_all(
             continue;
         }
         if (leaving > 0)
-            transfers.push_back({Transfer::Way::send, source, peer, 0});
+            transfers.push_back({Transfer::Way::send, source, peer, tag});
         if (arriving > 0)
-            transfers.push_back({Transfer::Way::receive, target, peer, 0});
+            transfers.push_back({Transfer::Way::receive, target, peer, tag});
     }
     if (transfers.empty())
-        return out;
+        return {};
     const auto number = record("all_to_all", int64_t(in.nbytes()));
-    handle(transport_->all_to_all(transfers, own_bytes), number).wait();
-    return out;
+    return handle(transport_->all_to_all(transfers, own_bytes), number);
 }
 
 // Its payload is what this rank sends: what it receives is another rank's payload.

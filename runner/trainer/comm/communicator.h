@@ -54,6 +54,9 @@ public:
     // r.
     [[nodiscard]] at::Tensor all_to_all(
         const at::Tensor& in, const std::vector<int64_t>& sent, const std::vector<int64_t>& received) const;
+    // The same, into `out`, [sum of received, ...]. At most two are under way at once.
+    [[nodiscard]] Handle start_all_to_all(const at::Tensor& out, const at::Tensor& in, const std::vector<int64_t>& sent,
+        const std::vector<int64_t>& received) const;
     // Point to point; peers are ranks of the group. See Transport::exchange.
     [[nodiscard]] Handle start_exchange(const std::vector<Transfer>& transfers) const;
     [[nodiscard]] Handle start_send(const at::Tensor& tensor, int peer, int tag) const;
@@ -67,6 +70,7 @@ private:
     std::vector<int> ranks_{0};
     int rank_ = 0;
     std::string peers_;
+    mutable int exchanges_ = 0; // all-to-alls so far: every rank of the group has as many
     std::shared_ptr<Transport> transport_;
     std::shared_ptr<FlightRecorder> recorder_;
 };

@@ -62,24 +62,39 @@ at::Tensor moved(
 // Rows to and from every rank of the group; the gradient goes back the way they came.
 class Exchanged final : public GradientFunction {
 public:
-    Exchanged(const Communicator& group, std::vector<int64_t> sent, std::vector<int64_t> received)
+    Exchanged(const Communicator& group, PassTurns* turns, std::vector<int64_t> sent, std::vector<int64_t> received)
         : group_(group)
+        , turns_(turns)
         , sent_(std::move(sent))
         , received_(std::move(received))
     {
     }
     Tensors forward(const Tensors& inputs, Tensors&) override
     {
-        return {group_.all_to_all(inputs[0].contiguous(), sent_, received_)};
+        return {exchanged(inputs[0].contiguous(), sent_, received_)};
     }
     [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
     Tensors backward(const Tensors& gradients, const Tensors&) override
     {
-        return {group_.all_to_all(gradients[0].contiguous(), received_, sent_)};
+        return {exchanged(gradients[0].contiguous(), received_, sent_)};
     }
 
 private:
+    [[nodiscard]] at::Tensor exchanged(
+        const at::Tensor& x, const std::vector<int64_t>& sent, const std::vector<int64_t>& received) const
+    {
+        auto shape = x.sizes().vec();
+        shape[0] = std::accumulate(received.begin(), received.end(), int64_t(0));
+        const at::Tensor out = at::empty(shape, x.options());
+        Handle under_way = group_.start_all_to_all(out, x, sent, received);
+        if (turns_ != nullptr)
+            turns_->give();
+        under_way.wait();
+        return out;
+    }
+
     const Communicator& group_;
+    PassTurns* turns_;
     std::vector<int64_t> sent_, received_;
 };
 
@@ -123,17 +138,23 @@ std::vector<int64_t> gather_counts(const at::Tensor& counts, const at::Tensor& i
 }
 } // namespace
 
-Dispatch::Dispatch(const at::Tensor& experts, int count, const Communicator& ep, double imbalance)
+Dispatch::Dispatch(const at::Tensor& experts, int expert_count, const Communicator& ep, PassTurns* turns,
+    const at::Tensor& part_of, int parts, double imbalance)
     : ep_(ep)
+    , turns_(turns)
     , tokens_(experts.size(0))
     , active_(experts.size(1))
 {
-    const at::Tensor ids = experts.flatten();
+    // Each part of an expert's tokens is sorted and counted as an expert of its own.
+    const int count = expert_count * parts;
+    const at::Tensor ids
+        = parts == 1 ? experts.flatten() : experts.mul(parts).add(part_of.unsqueeze(1)).flatten().clamp_max(count);
     sorted_ = at::argsort(ids, /*stable=*/true, /*dim=*/0, /*descending=*/false);
     place_ = at::empty_like(sorted_);
     place_.scatter_(0, sorted_, at::arange(ids.numel(), ids.options()));
 
-    const std::vector<int64_t> counts = gather_counts(count_copies(ids, count, ep.size(), imbalance).contiguous(), ids, ep);
+    const std::vector<int64_t> counts
+        = gather_counts(count_copies(ids, count, ep.size(), imbalance).contiguous(), ids, ep);
     const int ranks = ep.size(), here = count / ranks;
     const auto of = [&](int rank, int expert) { return counts[std::size_t(rank * count + expert)]; };
     int64_t going = 0;
@@ -144,7 +165,7 @@ Dispatch::Dispatch(const at::Tensor& experts, int count, const Communicator& ep,
         sorted_ = sorted_.narrow(0, 0, going);
         place_ = place_.clamp_max(going);
     }
-    rows_.assign(std::size_t(here), 0);
+    rows_.assign(std::size_t(here / parts), 0);
     // What came from rank r for expert e begins where everything before it ends.
     std::vector<std::vector<int64_t>> begins(std::size_t(here), std::vector<int64_t>(std::size_t(ranks), 0));
     int64_t begin = 0;
@@ -155,12 +176,15 @@ Dispatch::Dispatch(const at::Tensor& experts, int count, const Communicator& ep,
             begins[std::size_t(expert)][std::size_t(rank)] = begin + received;
             const int64_t arrives = of(rank, ep.rank() * here + expert);
             received += arrives;
-            rows_[std::size_t(expert)] += arrives;
+            rows_[std::size_t(expert / parts)] += arrives;
         }
         sent_.push_back(sent);
         received_.push_back(received);
         begin += received;
     }
+    for (int expert = 0; parts > 1 && expert < here; ++expert)
+        for (int rank = 0; rank < ranks; ++rank)
+            runs_.push_back(of(rank, ep.rank() * here + expert));
     if (ranks == 1 || here == 1)
         return;
     const at::Tensor order = at::empty({begin}, at::kLong), back = at::empty({begin}, at::kLong);
@@ -181,7 +205,7 @@ at::Tensor Dispatch::to_experts(const at::Tensor& x) const
     const at::Tensor copies = moved(x, sorted_, place_, active_, dropped_);
     if (ep_.size() == 1)
         return copies;
-    const at::Tensor here = apply(std::make_shared<Exchanged>(ep_, sent_, received_), {copies})[0];
+    const at::Tensor here = apply(std::make_shared<Exchanged>(ep_, turns_, sent_, received_), {copies})[0];
     return arranged_.defined() ? moved(here, arranged_, arrived_, 1) : here;
 }
 
@@ -191,7 +215,7 @@ at::Tensor Dispatch::to_tokens(const at::Tensor& y, const at::Tensor& weights) c
     if (ep_.size() > 1) {
         if (arranged_.defined())
             back = moved(back, arrived_, arranged_, 1);
-        back = apply(std::make_shared<Exchanged>(ep_, received_, sent_), {back})[0];
+        back = apply(std::make_shared<Exchanged>(ep_, turns_, received_, sent_), {back})[0];
     }
     const at::Tensor copies = moved(back, place_, sorted_, 1, dropped_).view({tokens_, active_, -1});
     return copies.mul(weights.unsqueeze(-1)).sum(1).to(y.scalar_type());

@@ -7,6 +7,7 @@
 #include "runner/trainer/kernels/fused.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/argsort.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -21,8 +22,8 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
 {
     const Training& training = plan.training;
     const bool by_sequence = training.sequence_parallel || plan.layout.tp == 1;
-    const at::Tensor load
-        = at::zeros({plan.model.layers + plan.model.predicted_ahead, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
+    const at::Tensor load = at::zeros({plan.model.layers + plan.model.predicted_ahead, plan.model.experts->count},
+        at::TensorOptions(at::kLong).device(device));
     const double clamp = plan.model.activation == Activation::clamped_swiglu ? plan.model.activation_limit : 0;
     ExpertRules rules{*plan.model.experts, clamp, training.experts, {}, by_sequence, load};
     RoutingGroups& groups = rules.groups;
@@ -71,6 +72,25 @@ ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Me
     return load;
 }
 
+namespace {
+struct Blocks {
+    at::Tensor of_token; // [tokens] int64
+    int count = 1;
+};
+
+// Which tokens share scales in weight gradients, whoever computes them: those of so many positions of a sequence. Rows
+// are whole blocks of positions (core/plan/trainable.cpp). tokens: [rows x sequences, hidden].
+Blocks blocks_of(const Fp8Products* fp8, const at::Tensor& tokens, int64_t sequences)
+{
+    if (fp8 == nullptr || !fp8->blocks_of_positions())
+        return {};
+    const int64_t rows = tokens.size(0) / sequences, block = fp8->tokens_in_block();
+    const at::Tensor token = at::arange(tokens.size(0), at::TensorOptions(at::kLong).device(tokens.device()));
+    return {token.div(sequences * block, "trunc").mul(sequences).add(token.remainder(sequences)),
+        int((rows + block - 1) / block * sequences)};
+}
+} // namespace
+
 ExpertMlp::ExpertMlp(const ExpertRules& rules, const Mesh& mesh, const Weights& weights, int layer)
     : rules_(rules)
     , mesh_(mesh)
@@ -93,10 +113,13 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
     const at::Tensor weights = enter_region(own.weights, etp, rules_.by_sequence);
     const at::Tensor experts = rules_.by_sequence ? etp.all_gather(own.experts) : own.experts;
 
-    const Dispatch dispatch(experts, rules_.experts.count, ep, rules_.imbalance);
+    const Blocks blocks = blocks_of(rules_.fp8.get(), tokens, sequences);
+    const Dispatch dispatch(
+        experts, rules_.experts.count, ep, rules_.turns, blocks.of_token, blocks.count, rules_.imbalance);
     const at::Tensor in = dispatch.to_experts(tokens);
     const auto product = [&](const at::Tensor& x_in, const Weights::OfExperts& of, CutOver cut, bool adds_bias = true) {
-        return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows(), rules_.fp8.get(), cut);
+        return grouped_linear(
+            x_in, of.weights, of.biases, adds_bias, dispatch.rows(), rules_.fp8.get(), cut, dispatch.runs());
     };
     const at::Tensor gate = product(in, gate_, CutOver::columns), up = product(in, up_, CutOver::columns);
     const at::Tensor inner = rules_.clamp > 0 ? fused_clamped_swiglu(gate, up, rules_.clamp) : fused_swiglu(gate, up);

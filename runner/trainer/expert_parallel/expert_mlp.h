@@ -8,6 +8,7 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/expert_parallel/routing.h"
 #include "runner/trainer/model/weights.h"
+#include "runner/trainer/pipeline_parallel/pass_turns.h"
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 
 #include <memory>
@@ -25,6 +26,7 @@ struct ExpertRules {
     bool by_sequence = true;
     at::Tensor load; // [layers, experts] int64: tokens that this rank's backward passes sent to each, so far
     std::shared_ptr<const Fp8Products> fp8{}; // null: products are in the numbers of x
+    PassTurns* turns = nullptr; // of passes that compute beside the exchange of tokens; null: none does
     double imbalance = 0; // of a rehearsal: see Dispatch
 };
 ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device device);

@@ -4,6 +4,7 @@
 #include "runner/trainer/autograd/gradient_function.h"
 
 #include <ATen/ops/_grouped_mm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
@@ -122,16 +123,18 @@ private:
 // whose expert has no rows tells them too.
 class InFp8 final : public Grouped {
 public:
-    InFp8(std::vector<int64_t> rows, bool adds_biases, const Fp8Products& fp8, CutOver cut)
+    InFp8(std::vector<int64_t> rows, bool adds_biases, const Fp8Products& fp8, CutOver cut, std::vector<int64_t> runs)
         : Grouped(std::move(rows), adds_biases)
         , fp8_(fp8)
         , cut_(cut)
+        , runs_(std::move(runs))
     {
     }
 
 private:
     using Of = Fp8Products::Of;
     using Sums = Fp8Products::Sums;
+    static constexpr int64_t kAtOnce = 16; // rows of a GPU's products
 
     [[nodiscard]] at::Tensor products(const Tensors& kept) const override
     {
@@ -158,15 +161,19 @@ private:
     }
 
     // The rows of each expert times its weight, into `out`.
-    void multiply(const Tensors& rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
+    void multiply(Tensors rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
     {
+        if (!out.is_cpu() && fp8_.tokens_in_block() > 0) // whose scales lie in columns of a whole number of rows
+            for (at::Tensor& part : rows)
+                part = at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)});
         const Tensors of_rows = fp8_.largest_of(rows, of, sums),
                       of_weights = fp8_.largest_of(weights, Of::weight, sums);
         each([&](std::size_t i, int64_t begin, int64_t count) {
             if (count > 0)
                 out.narrow(0, begin, count)
                     .copy_(fp8_.product(fp8_.factor(rows[i], of, sums, of_rows[i]),
-                        fp8_.factor(weights[i], Of::weight, sums, of_weights[i]), out.scalar_type()));
+                                   fp8_.factor(weights[i], Of::weight, sums, of_weights[i]), out.scalar_type())
+                               .narrow(0, 0, count));
         });
     }
     [[nodiscard]] Tensors parts(const at::Tensor& x) const
@@ -175,30 +182,52 @@ private:
         each([&](std::size_t, int64_t begin, int64_t count) { parts.push_back(x.narrow(0, begin, count)); });
         return parts;
     }
-    // [features, rows of an expert]; on a GPU, whose products sum over a whole number of 16, with rows of zeros.
+    // [features, rows of an expert]. With zeros between, where runs are no whole number of what shares a scale, or of
+    // what a GPU's products sum over at once.
     [[nodiscard]] Tensors along_tokens(const at::Tensor& x) const
     {
-        constexpr int64_t kAtOnce = 16;
+        const int64_t block = fp8_.tokens_in_block(), whole = block > 0 ? block : x.is_cpu() ? 1 : kAtOnce;
+        const auto missing = [&](int64_t count) { return (whole - count % whole) % whole; };
         Tensors columns = parts(x);
-        for (at::Tensor& part : columns)
-            part = x.is_cpu() ? part.t() : at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)}).t();
+        if (runs_.empty()) {
+            for (at::Tensor& part : columns)
+                part = (missing(part.size(0)) > 0 ? at::constant_pad_nd(part, {0, 0, 0, missing(part.size(0))}) : part)
+                           .t();
+            return columns;
+        }
+        std::vector<int64_t> index; // rows of x; its length: zeros
+        std::vector<int64_t> begins{0}; // of experts, in `index`
+        const std::size_t each_has = runs_.size() / columns.size();
+        int64_t next = 0;
+        for (std::size_t run = 0; run < runs_.size(); ++run) {
+            for (int64_t i = 0; i < runs_[run]; ++i)
+                index.push_back(next++);
+            index.insert(index.end(), std::size_t(missing(runs_[run])), x.size(0));
+            if ((run + 1) % each_has == 0)
+                begins.push_back(int64_t(index.size()));
+        }
+        const at::Tensor rows = at::cat({x, at::zeros({1, x.size(1)}, x.options())})
+                                    .index_select(0, at::tensor(index, at::TensorOptions(at::kLong)).to(x.device()));
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            columns[i] = rows.narrow(0, begins[i], begins[i + 1] - begins[i]).t();
         return columns;
     }
 
     const Fp8Products& fp8_;
     CutOver cut_;
+    std::vector<int64_t> runs_;
 };
 } // namespace
 
 at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& weights,
     const std::vector<at::Tensor>& biases, bool adds_biases, const std::vector<int64_t>& rows, const Fp8Products* fp8,
-    CutOver cut)
+    CutOver cut, const std::vector<int64_t>& runs)
 {
     std::vector<at::Tensor> inputs{x};
     inputs.insert(inputs.end(), weights.begin(), weights.end());
     inputs.insert(inputs.end(), biases.begin(), biases.end());
     if (fp8 != nullptr)
-        return trainer::apply(std::make_shared<InFp8>(rows, adds_biases, *fp8, cut), inputs)[0];
+        return trainer::apply(std::make_shared<InFp8>(rows, adds_biases, *fp8, cut, runs), inputs)[0];
     if (x.is_cuda() && x.scalar_type() == at::kBFloat16)
         return trainer::apply(std::make_shared<OneKernel>(rows, adds_biases), inputs)[0];
     return trainer::apply(std::make_shared<OneByOne>(rows, adds_biases), inputs)[0];

@@ -66,9 +66,7 @@ at::Tensor Block::attention(const at::Tensor& x, const Attentions& attentions) c
     const auto heads = [&](const at::Tensor& rows) { return rows.view({rows.size(0), b, -1, head_dim}); };
     at::Tensor query, key, value;
     if (latent_) {
-        const at::Tensor inside
-            = enter_region(normed(x, attention_norm_), settings_.mesh[GroupKind::tp], settings_.sequence_parallel);
-        auto made = latent_->forward(inside, own.rotary, settings_.products);
+        auto made = latent_->forward(normed(x, attention_norm_), own.rotary, settings_.products);
         query = std::move(made.query);
         key = std::move(made.key);
         value = std::move(made.value);

@@ -36,22 +36,29 @@ LatentProjections::Heads LatentProjections::forward(
     const at::Tensor& x, const RotaryTable& rotary, const RegionProducts& products) const
 {
     const LatentAttention& latent = *shape_.latent;
-    const int64_t s = x.size(0), b = x.size(1), plain = latent.nope_head_dim, turned = latent.rope_head_dim;
+    const int64_t b = x.size(1), plain = latent.nope_head_dim, turned = latent.rope_head_dim;
+    // Of latents there is less to gather than of the stream, and what gives them each rank computes for its rows alone.
+    const auto heads = [&](const at::Tensor& low, const at::Tensor& up, int64_t width) {
+        const at::Tensor made = products.within(products.border(low), up);
+        return made.view({made.size(0), b, -1, width});
+    };
     const auto from_latent = [&](const at::Tensor& low, const at::Tensor& norm, const at::Tensor& up, int64_t width) {
-        return products.within(fused_rms_norm(low.contiguous(), norm, shape_.norm_eps), up).view({s, b, -1, width});
+        return heads(fused_rms_norm(low.contiguous(), norm, shape_.norm_eps), up, width);
     };
     Heads out;
     const at::Tensor query = query_.defined()
-        ? products.within(x, query_).view({s, b, -1, plain + turned})
-        : from_latent(products.within(x, query_down_), query_norm_, query_up_, plain + turned);
+        ? heads(x, query_, plain + turned)
+        : from_latent(products.outside(x, query_down_), query_norm_, query_up_, plain + turned);
     out.query = at::cat({query.narrow(-1, 0, plain), rotated(query.narrow(-1, plain, turned), rotary)}, -1);
 
-    const at::Tensor low = products.within(x, kv_down_);
+    const at::Tensor low = products.outside(x, kv_down_);
     const at::Tensor keys_and_values
         = from_latent(low.narrow(-1, 0, latent.kv_rank), kv_norm_, kv_up_, plain + latent.value_head_dim);
-    const at::Tensor shared = rotated(low.narrow(-1, latent.kv_rank, turned).unsqueeze(2), rotary);
-    out.key
-        = at::cat({keys_and_values.narrow(-1, 0, plain), shared.expand({s, b, keys_and_values.size(2), turned})}, -1);
+    const at::Tensor shared
+        = rotated(products.border(low.narrow(-1, latent.kv_rank, turned).contiguous()).unsqueeze(2), rotary);
+    out.key = at::cat(
+        {keys_and_values.narrow(-1, 0, plain), shared.expand({shared.size(0), b, keys_and_values.size(2), turned})},
+        -1);
     out.value = keys_and_values.narrow(-1, plain, latent.value_head_dim);
     if (latent.value_head_dim < plain + turned)
         out.value = at::constant_pad_nd(out.value, {0, plain + turned - latent.value_head_dim});

@@ -20,7 +20,7 @@ public:
         // those with zeros: kernels want one width.
         at::Tensor query, key, value;
     };
-    // x: [s, b, hidden]. `rotary`: of the rotated part, for the positions of x.
+    // x: [rows, b, hidden], this rank's rows of the normed stream. `rotary`: of the rotated part, for all s positions.
     [[nodiscard]] Heads forward(const at::Tensor& x, const RotaryTable& rotary, const RegionProducts& products) const;
     // Attention's output, [s, b, heads * width of the values as given], without what filled them up.
     [[nodiscard]] at::Tensor without_filling(const at::Tensor& mixed) const;

@@ -78,7 +78,8 @@ public:
         Tensors slopes{fp8.product(fp8.factor(as_rows(slope), Of::gradient, sums, largest_slope),
                               fp8.factor(layer_.weight.t(), Of::weight, sums, kept[2]), slope.scalar_type())
                            .view(kept[0].sizes())};
-        append_weight_gradients(slopes, layer_, {kept[0], kept[1]}, {slope, largest_slope}, later_, rules_.fp8);
+        append_weight_gradients(slopes, layer_, {kept[0], kept[1]}, {slope, largest_slope}, later_, rules_.fp8,
+            rules_.cut == CutOver::tokens ? Sums::rows_of_tp : Sums::tokens);
         return slopes;
     }
 
@@ -100,14 +101,14 @@ std::vector<at::Tensor> leaves_of(const Affine& layer)
 }
 
 void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const Measured& x,
-    const Measured& slope, WeightGradients& later, const Fp8Products* fp8)
+    const Measured& slope, WeightGradients& later, const Fp8Products* fp8, Sums sums)
 {
     // Detached: what autograd saved still holds on to the graph before it, and that to the chunk's input.
     const WeightGradients::Work work
-        = [x = Measured{x.tensor.detach(), x.largest}, slope, fp8, bias = layer.bias.defined()] {
+        = [x = Measured{x.tensor.detach(), x.largest}, slope, fp8, sums, bias = layer.bias.defined()] {
               const at::Tensor rows = as_rows(slope.tensor);
               std::vector<at::Tensor> own{fp8 != nullptr
-                      ? fp8->weight_gradient(slope.tensor, slope.largest, x.tensor, x.largest)
+                      ? fp8->weight_gradient(slope.tensor, slope.largest, x.tensor, x.largest, sums)
                       : rows.t().mm(as_rows(x.tensor))};
               if (bias)
                   own.push_back(rows.sum(0));

@@ -10,7 +10,8 @@
 
 namespace fourfold::trainer {
 
-enum class CutOver { columns, rows }; // of tensor parallelism: output features, input features
+// Of tensor parallelism: output features, input features; or no features, but the rows of x.
+enum class CutOver { columns, rows, tokens };
 
 // In which numbers a linear's products are, and what fp8 has to know for that.
 struct ProductRules {
@@ -33,7 +34,8 @@ struct Measured {
 // Appends the gradients of the leaves, from the input and the output's gradient, both [..., features]; undefined
 // tensors where they wait.
 void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const Measured& x,
-    const Measured& slope, WeightGradients& later, const Fp8Products* fp8 = nullptr);
+    const Measured& slope, WeightGradients& later, const Fp8Products* fp8 = nullptr,
+    Fp8Products::Sums sums = Fp8Products::Sums::tokens);
 // Weight, and bias where it is defined.
 std::vector<at::Tensor> leaves_of(const Affine& layer);
 // [..., features] as [rows, features].

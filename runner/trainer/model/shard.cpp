@@ -46,10 +46,6 @@ bool serves_heads(Role role)
     switch (role) {
     case Role::query_norm:
     case Role::key_norm:
-    case Role::query_down:
-    case Role::query_latent_norm:
-    case Role::kv_down:
-    case Role::kv_latent_norm:
         return true;
     default:
         return false;

@@ -48,6 +48,7 @@ public:
     [[nodiscard]] at::Device device() const { return flat_.front().device(); } // that computes
     // What the optimizer updates: this rank's part of every bucket, in the master type. Beside buckets().
     [[nodiscard]] const std::vector<at::Tensor>& masters() const { return masters_; }
+    [[nodiscard]] bool masters_away() const { return away_.has_value(); }
     // Masters in the host's memory: those of a bucket changed, and go to the device while the host goes on. Others:
     // nothing.
     void start_return(std::size_t bucket) const;

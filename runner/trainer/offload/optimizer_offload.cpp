@@ -12,7 +12,7 @@ OptimizerOffload::OptimizerOffload(const Weights& weights)
 }
 
 void OptimizerOffload::step(
-    Adam& optimizer, const std::vector<at::Tensor>& gradients, double learning_rate, double scale)
+    Adam& optimizer, const Muon* muon, const std::vector<at::Tensor>& gradients, double learning_rate, double scale)
 {
     if (gradients_.empty())
         for (const at::Tensor& gradient : gradients)
@@ -23,13 +23,21 @@ void OptimizerOffload::step(
         out_.copy(gradients[b], gradients_[b]);
         here.push_back(out_.mark());
     }
-    const OnHost host;
-    const Adam::Visits visits{[&](std::size_t bucket) { out_.host_waits(here[bucket]); },
-        [&](std::size_t bucket) {
-            updated_on_host(gradients_[bucket].numel());
-            weights_.start_return(bucket);
-        }};
-    optimizer.step(gradients_, learning_rate, scale, &visits);
+    {
+        const OnHost host;
+        const Adam::Visits visits{[&](std::size_t bucket) { out_.host_waits(here[bucket]); },
+            [&](std::size_t bucket) {
+                updated_on_host(gradients_[bucket].numel());
+                if (muon == nullptr)
+                    weights_.start_return(bucket);
+            }};
+        optimizer.step(gradients_, learning_rate, scale, &visits);
+    }
+    if (muon == nullptr)
+        return;
+    muon->step(gradients_, learning_rate); // which are scaled now
+    for (std::size_t b = 0; b < gradients_.size(); ++b)
+        weights_.start_return(b);
 }
 
 } // namespace fourfold::trainer

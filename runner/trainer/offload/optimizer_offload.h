@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runner/trainer/optim/adam.h"
+#include "runner/trainer/optim/muon.h"
 
 #include <vector>
 
@@ -15,8 +16,10 @@ public:
     // `weights`, whose masters are away, must outlive the object.
     explicit OptimizerOffload(const Weights& weights);
 
-    // Adam::step() of `gradients`, which are on the device and stay as they are; publish the weights afterwards.
-    void step(Adam& optimizer, const std::vector<at::Tensor>& gradients, double learning_rate, double scale);
+    // Adam::step() of `gradients`, which are on the device and stay as they are, and, where it is not null, Muon's;
+    // publish the weights afterwards.
+    void step(Adam& optimizer, const Muon* muon, const std::vector<at::Tensor>& gradients, double learning_rate,
+        double scale);
 
 private:
     const Weights& weights_;

@@ -71,7 +71,7 @@ public:
         , cut_(own.mesh_[alike.cut])
         , shards_(own.mesh_[alike.groups.shard])
         , copies_(own.mesh_[alike.groups.copies])
-        , options_(own.weights_.masters()[0].options().dtype(own.type_))
+        , options_(at::TensorOptions(own.type_).device(own.weights_.device()))
         , first_(first)
         , last_(last)
     {
@@ -149,8 +149,29 @@ private:
     [[nodiscard]] at::Tensor ascent(std::size_t i, const std::vector<at::Tensor>& gradients) const
     {
         const at::ScalarType exact = muon_.weights_.masters()[0].scalar_type();
-        const at::Tensor momentum = own(i, muon_.momenta_).to(exact);
-        return own(i, gradients).to(exact).lerp(momentum, muon_.settings_.momentum).to(muon_.type_);
+        const auto ahead = [&] {
+            const at::Tensor momentum = own(i, muon_.momenta_).to(exact);
+            return own(i, gradients).to(exact).lerp(momentum, muon_.settings_.momentum);
+        };
+        if (!muon_.lane_)
+            return ahead().to(muon_.type_);
+        const at::Tensor there = muon_.lane_->host_room(own(i, gradients), muon_.type_);
+        {
+            const OnHost host;
+            there.copy_(ahead());
+        }
+        return copied(there, at::empty({there.numel()}, options_));
+    }
+
+    // Between device and host; through when it returns.
+    [[nodiscard]] at::Tensor copied(const at::Tensor& from, const at::Tensor& to) const
+    {
+        if (from.numel() > 0) {
+            muon_.lane_->follow();
+            muon_.lane_->copy(from, to);
+            muon_.lane_->host_waits(muon_.lane_->mark());
+        }
+        return to;
     }
 
     void gather_shards(const std::vector<at::Tensor>& gradients)
@@ -350,6 +371,11 @@ private:
     void apply(std::size_t i, double learning_rate)
     {
         const at::Tensor masters = own(i, muon_.weights_.masters());
+        std::optional<OnHost> host;
+        if (muon_.lane_) {
+            steps_[i] = copied(steps_[i].contiguous(), muon_.lane_->host_room(masters, muon_.type_));
+            host.emplace();
+        }
         if (masters.numel() > 0) {
             masters.mul_(1 - learning_rate * muon_.settings_.weight_decay);
             masters.add_(steps_[i].to(masters.scalar_type()),
@@ -378,6 +404,8 @@ Muon::Muon(const Weights& weights, const Mesh& mesh, const RunSettings& settings
     , type_(type)
     , at_once_(at_once)
 {
+    if (weights.masters_away())
+        lane_.emplace(weights.device());
     for (std::size_t b = 0; b < weights.buckets().size(); ++b) {
         const Bucket& bucket = weights.buckets()[b];
         for (const BucketEntry& entry : bucket.entries) {
@@ -402,6 +430,9 @@ Muon::Muon(const Weights& weights, const Mesh& mesh, const RunSettings& settings
 void Muon::step(const std::vector<at::Tensor>& gradients, double learning_rate) const
 {
     const at::NoGradGuard no_graph;
+    std::optional<OnHost> host;
+    if (lane_)
+        host.emplace();
     for (std::size_t b = 0; b < momenta_.size(); ++b)
         for (const BucketSegment& segment : weights_.buckets()[b].own_segments()) {
             if (!segment.muon)
@@ -413,6 +444,7 @@ void Muon::step(const std::vector<at::Tensor>& gradients, double learning_rate) 
             if (!moved.is_same(momentum))
                 momentum.copy_(moved);
         }
+    host.reset();
     for (const Alike& alike : alike_) {
         const int64_t owners
             = int64_t(mesh_[alike.cut].size()) * mesh_[alike.groups.shard].size() * mesh_[alike.groups.copies].size();

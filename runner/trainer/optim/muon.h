@@ -5,14 +5,17 @@
 //   shards   of each matrix go to one rank of the shard group, where it is cut (ZeRO); where every replica has all of
 //            it each does its share of the matrices, and tells the others the steps;
 //   slices   of each matrix go to one rank of the tensor-parallel group (an expert's: etp).
-// So no matrix is iterated twice, and none otherwise than on one rank.
+// So no matrix is iterated twice, and none otherwise than on one rank. Where masters and momentum lie in the host's
+// memory the device gets the momentum, as it is sent, and the host the step.
 #pragma once
 
 #include "core/layout/run_settings.h"
 #include "core/program/muon.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/model/weights.h"
+#include "runner/trainer/offload/copy_lane.h"
 
+#include <optional>
 #include <vector>
 
 namespace fourfold::trainer {
@@ -27,7 +30,7 @@ public:
     // outlive it.
     Muon(const Weights& weights, const Mesh& mesh, const RunSettings& settings, int64_t heads,
         const std::vector<at::Tensor>& momenta, at::ScalarType type, double at_once = kMuonElements);
-    // One update of weights.masters() from `gradients` beside them. Collective.
+    // One update of weights.masters() from `gradients` beside them, where those lie. Collective.
     void step(const std::vector<at::Tensor>& gradients, double learning_rate) const;
 
 private:
@@ -51,6 +54,7 @@ private:
     const std::vector<at::Tensor>& momenta_;
     at::ScalarType type_;
     double at_once_;
+    std::optional<CopyLane> lane_; // none: masters are on the device
     std::vector<Alike> alike_;
 };
 

@@ -3,8 +3,10 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace fourfold::trainer {
 
@@ -16,9 +18,10 @@ int place_in(const Communicator& group, int global_rank)
 } // namespace
 
 Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, WeightGradients& weight_gradients,
-    std::vector<int64_t> shape, const at::TensorOptions& options, bool early)
+    std::vector<int64_t> shape, const at::TensorOptions& options, bool early, PassTurns* turns)
     : mesh_(mesh)
     , weight_gradients_(weight_gradients)
+    , turns_(turns)
     , actions_(plan_messages(lists, mesh.at.pp))
     , shape_(std::move(shape))
     , options_(options)
@@ -27,6 +30,11 @@ Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& me
     , has_backward_(
           std::ranges::any_of(actions_, [](const PlannedAction& planned) { return !is_forward(planned.action); }))
 {
+    if (turns_ != nullptr) {
+        const std::vector<bool> beside = pair_passes(lists)[std::size_t(mesh.at.pp)];
+        for (std::size_t i = 0; i < actions_.size(); ++i)
+            actions_[i].beside_next = beside[i];
+    }
     for (std::size_t i = 0; i < actions_.size(); ++i)
         if (actions_[i].receive)
             arrivals_[actions_[i].receive->link].push_back(i);
@@ -89,46 +97,79 @@ void Executor::pass_on(const PlannedAction& planned, const at::Tensor& result)
     local_[{is_forward(action), {action.chunk + (is_forward(action) ? 1 : -1), action.micro_batch}}] = result.detach();
 }
 
+Expected<at::Tensor> Executor::act(std::size_t index, const StageWork& work, const Perform& perform, StepTrace* trace)
+{
+    const PlannedAction& planned = actions_[index];
+    const Action& action = planned.action;
+    const Key key{action.chunk, action.micro_batch};
+    at::Tensor arrived = input_of(index, trace);
+    if (early_)
+        ask_for(index + 1);
+    const auto span = StepTrace::measure(trace, span_kind(action.kind), action);
+    if (is_forward(action)) {
+        Held held{arrived, {}};
+        if (arrived.defined() && has_backward_)
+            held.input.requires_grad_(true);
+        FOURFOLD_TRY(held.output, perform(action, [&] { return work.forward(action, held.input); }));
+        const at::Tensor output = held.output;
+        if (output.dim() > 0)
+            pass_on(planned, output);
+        if (has_backward_)
+            held_.emplace(key, std::move(held));
+        return output;
+    }
+    if (action.kind == ActionKind::weight_gradient)
+        return perform(action, [&]() -> Expected<at::Tensor> {
+            weight_gradients_.run(key);
+            return at::Tensor();
+        });
+    Held held = std::move(held_.extract(key).mapped());
+    const auto backward = [&]() -> Expected<at::Tensor> {
+        if (action.kind == ActionKind::input_gradient && in_pipeline_)
+            weight_gradients_.begin_postponing(key);
+        held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
+        weight_gradients_.end_postponing();
+        held.output.reset(); // and the graph, with what only it still holds
+        return held.input.defined() ? held.input.grad() : at::Tensor();
+    };
+    FOURFOLD_TRY(at::Tensor gradient, perform(action, backward));
+    if (held.input.defined())
+        pass_on(planned, gradient);
+    return gradient;
+}
+
+Expected<at::Tensor> Executor::act_beside_next(std::size_t index, const StageWork& work, StepTrace* trace)
+{
+    const Perform computed = [](const Action&, const Compute& compute) { return compute(); };
+    const Action* const actions[] = {&actions_[index].action, &actions_[index + 1].action};
+    Expected<at::Tensor> forward = at::Tensor(), backward = at::Tensor();
+    std::optional<StepTrace::Measurement> span; // of who has the turn
+    turns_->run([&] { forward = act(index, work, computed, nullptr); },
+        [&] {
+            const c10::OptionalDeviceGuard device(options_.device_opt());
+            backward = act(index + 1, work, computed, nullptr);
+        },
+        [&](int pass, bool runs) {
+            const Action& action = *actions[pass];
+            span.reset();
+            if (runs && trace != nullptr)
+                span.emplace(trace, Span{0, span_kind(action.kind), action.micro_batch, action.chunk, 0, 0});
+        });
+    FOURFOLD_CHECK(backward);
+    return forward;
+}
+
 Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
 {
-    const auto perform = [&](const Action& action, const Compute& compute) {
+    const Perform perform = [&](const Action& action, const Compute& compute) {
         return work.perform ? work.perform(action, compute) : compute();
     };
     for (std::size_t i = 0; i < actions_.size(); ++i) {
-        const PlannedAction& planned = actions_[i];
-        const Action& action = planned.action;
-        const Key key{action.chunk, action.micro_batch};
-        at::Tensor arrived = input_of(i, trace);
-        if (early_)
-            ask_for(i + 1);
-        const auto span = StepTrace::measure(trace, span_kind(action.kind), action);
-        if (is_forward(action)) {
-            Held held{arrived, {}};
-            if (arrived.defined() && has_backward_)
-                held.input.requires_grad_(true);
-            FOURFOLD_TRY(held.output, perform(action, [&] { return work.forward(action, held.input); }));
-            if (held.output.dim() > 0)
-                pass_on(planned, held.output);
-            if (has_backward_)
-                held_.emplace(key, std::move(held));
-        } else if (action.kind == ActionKind::weight_gradient) {
-            FOURFOLD_CHECK(perform(action, [&]() -> Expected<at::Tensor> {
-                weight_gradients_.run(key);
-                return at::Tensor();
-            }));
+        if (actions_[i].beside_next) {
+            FOURFOLD_CHECK(perform(actions_[i].action, [&] { return act_beside_next(i, work, trace); }));
+            ++i;
         } else {
-            Held held = std::move(held_.extract(key).mapped());
-            const auto backward = [&]() -> Expected<at::Tensor> {
-                if (action.kind == ActionKind::input_gradient && in_pipeline_)
-                    weight_gradients_.begin_postponing(key);
-                held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
-                weight_gradients_.end_postponing();
-                held.output.reset(); // and the graph, with what only it still holds
-                return held.input.defined() ? held.input.grad() : at::Tensor();
-            };
-            FOURFOLD_TRY(const at::Tensor gradient, perform(action, backward));
-            if (held.input.defined())
-                pass_on(planned, gradient);
+            FOURFOLD_CHECK(act(i, work, perform, trace));
         }
     }
     for (Sent& sent : sent_)

@@ -5,6 +5,7 @@
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/metrics/step_trace.h"
 #include "runner/trainer/pipeline_parallel/message_plan.h"
+#include "runner/trainer/pipeline_parallel/pass_turns.h"
 #include "runner/trainer/pipeline_parallel/weight_gradients.h"
 
 #include <functional>
@@ -23,7 +24,8 @@ struct StageWork {
     std::function<Expected<at::Tensor>(const Action&, const at::Tensor& input)> forward;
     // Gradient of the last chunk's output.
     at::Tensor loss_gradient;
-    // Stands between the executor and every action; left out, the action is computed.
+    // Stands between the executor and every action, or both of a pair, whose first it is told; left out, the action is
+    // computed.
     std::function<Expected<at::Tensor>(const Action&, const Compute&)> perform = {};
 };
 
@@ -31,9 +33,10 @@ class Executor {
 public:
     // `lists`: one list a pipeline rank. Messages are tensors of `shape` and `options`. `early`: ask for the next
     // action's message before this action computes (plan: overlap.p2p). `weight_gradients`: what the chunks' operations
-    // offer their weight gradients to. It and `mesh` must outlive the executor.
+    // offer their weight gradients to. `turns`: of passes that run beside each other (pair_passes()); null: none does.
+    // These and `mesh` must outlive the executor.
     Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, WeightGradients& weight_gradients,
-        std::vector<int64_t> shape, const at::TensorOptions& options, bool early);
+        std::vector<int64_t> shape, const at::TensorOptions& options, bool early, PassTurns* turns = nullptr);
 
     // All actions of the list, in order; gradients are added to the weights. Collective over the pipeline. Where
     // `trace` is not null, it gets a span for each action and each wait for a message.
@@ -57,9 +60,14 @@ private:
     void ask_for(std::size_t action);
     at::Tensor input_of(std::size_t action, StepTrace* trace);
     void pass_on(const PlannedAction& planned, const at::Tensor& result);
+    // One action, with what it waits for and what it sends; its result. `perform` as in StageWork.
+    using Perform = std::function<Expected<at::Tensor>(const Action&, const Compute&)>;
+    Expected<at::Tensor> act(std::size_t action, const StageWork& work, const Perform& perform, StepTrace* trace);
+    Expected<at::Tensor> act_beside_next(std::size_t action, const StageWork& work, StepTrace* trace);
 
     const Mesh& mesh_;
     WeightGradients& weight_gradients_;
+    PassTurns* turns_;
     std::vector<PlannedAction> actions_;
     std::vector<int64_t> shape_;
     at::TensorOptions options_;

@@ -67,6 +67,56 @@ std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>&
     return plan;
 }
 
+std::vector<std::vector<bool>> pair_passes(const std::vector<std::vector<Action>>& lists)
+{
+    std::set<Key> all, done;
+    std::vector<std::set<int>> chunks(lists.size());
+    std::vector<std::vector<bool>> beside, alone;
+    for (std::size_t rank = 0; rank < lists.size(); ++rank) {
+        for (const Action& action : lists[rank]) {
+            if (action.kind != ActionKind::weight_gradient)
+                all.insert({is_forward(action), action.chunk, action.micro_batch});
+            chunks[rank].insert(action.chunk);
+        }
+        beside.emplace_back(lists[rank].size(), false);
+        alone.emplace_back(lists[rank].size(), false);
+    }
+    const auto can_run = [&](const Action& action) {
+        if (action.kind == ActionKind::weight_gradient)
+            return true;
+        const Key before{is_forward(action), action.chunk + (is_forward(action) ? -1 : 1), action.micro_batch},
+            own{true, action.chunk, action.micro_batch};
+        return (!all.contains(before) || done.contains(before)) && (is_forward(action) || done.contains(own));
+    };
+    const auto may_pair = [&](std::size_t rank, std::size_t i) {
+        const std::vector<Action>& list = lists[rank];
+        return i + 1 < list.size() && !alone[rank][i] && is_forward(list[i]) && !is_forward(list[i + 1])
+            && list[i + 1].kind != ActionKind::weight_gradient && list[i].micro_batch != list[i + 1].micro_batch
+            && (chunks[rank].size() == 1 || list[i].chunk != list[i + 1].chunk);
+    };
+    // Played through: both of a pair begin when both can. Where all ranks wait, the first pair of them is given up.
+    std::vector<std::size_t> next(lists.size(), 0);
+    for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (std::size_t rank = 0; rank < lists.size(); ++rank)
+            while (next[rank] < lists[rank].size()) {
+                const std::size_t i = next[rank], count = may_pair(rank, i) ? 2 : 1;
+                const auto first = lists[rank].begin() + std::ptrdiff_t(i);
+                if (!std::all_of(first, first + std::ptrdiff_t(count), can_run))
+                    break;
+                for (auto action = first; action != first + std::ptrdiff_t(count); ++action)
+                    done.insert({is_forward(*action), action->chunk, action->micro_batch});
+                beside[rank][i] = count == 2;
+                next[rank] += count;
+                goes_on = true;
+            }
+        for (std::size_t rank = 0; !goes_on && rank < lists.size(); ++rank)
+            if (next[rank] < lists[rank].size() && may_pair(rank, next[rank]) && can_run(lists[rank][next[rank]]))
+                goes_on = alone[rank][next[rank]] = true;
+    }
+    return beside;
+}
+
 std::vector<PipelineLink> pipeline_links(const std::vector<std::vector<Action>>& lists)
 {
     std::set<PipelineLink> links;

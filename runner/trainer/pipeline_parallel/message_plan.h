@@ -31,11 +31,16 @@ struct PlannedAction {
     Action action;
     // Empty: the first chunk's tokens, the last chunk's own loss, or a neighbour on this rank.
     std::optional<Message> receive, send;
+    bool beside_next = false; // a forward that runs beside the next action, a backward
 };
 
 // The list of `rank` with its messages. `lists`: one list a pipeline rank, as make_schedule makes them, or the forward
 // actions of such lists alone. Chunk c runs where the lists have it.
 std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>& lists, int rank);
+
+// Which forwards run beside the backward that follows them, by rank and place: those of another micro-batch and, where
+// a rank has several chunks, of another chunk, as far as no rank then waits for what another pair holds up.
+std::vector<std::vector<bool>> pair_passes(const std::vector<std::vector<Action>>& lists);
 
 // Every link that some message of the lists goes over, ascending.
 std::vector<PipelineLink> pipeline_links(const std::vector<std::vector<Action>>& lists);

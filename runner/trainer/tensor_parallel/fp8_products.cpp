@@ -35,6 +35,16 @@ at::Tensor along_tokens(const at::Tensor& x)
     return x.reshape({-1, x.size(-1)}).t();
 }
 
+// Whether a row that a product sums over goes on on other ranks: of tp, and of its replicas.
+bool of_tp(Fp8Products::Sums sums)
+{
+    return sums == Fp8Products::Sums::parts || sums == Fp8Products::Sums::rows_of_tp;
+}
+bool of_replicas(Fp8Products::Sums sums)
+{
+    return sums == Fp8Products::Sums::tokens || sums == Fp8Products::Sums::rows_of_tp;
+}
+
 // cuBLAS reads the scales of 128 x 128 in rows of a whole number of 4, which LibTorch does not let lie there: with a
 // number of blocks that is none, the product was silently wrong (an H200, LibTorch 2.11).
 constexpr int64_t kBlocksAtOnce = 4;
@@ -58,6 +68,7 @@ Fp8Products::Fp8Products(const Training& training, const Communicator& tp, const
 Fp8Products::Fp8Products(const Training& training, const Communicator& slices, std::vector<const Communicator*> copies)
     : recipe_(training.fp8_recipe)
     , rounding_(training.mx_rounding)
+    , positions_(training.fp8_scale_group == Fp8ScaleGroup::micro_batch)
     , tp_(training.fp8_scale_group == Fp8ScaleGroup::rank ? nullptr : &slices)
     , replicas_(std::move(copies))
     , gathering_(slices)
@@ -115,7 +126,7 @@ std::vector<at::Tensor> Fp8Products::largest_of(const std::vector<at::Tensor>& m
     if (!whole && recipe_ != Fp8Recipe::rowwise)
         return own;
     const at::Tensor all = at::cat(own);
-    over(all, whole || sums == Sums::parts, whole ? of != Of::weight : sums == Sums::tokens);
+    over(all, whole || of_tp(sums), whole ? of != Of::weight : of_replicas(sums));
     std::vector<at::Tensor> out;
     int64_t begin = 0;
     for (const at::Tensor& each : own) {
@@ -132,7 +143,7 @@ Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums su
     if (!magnitudes.defined()) {
         magnitudes = largest_of_blocks(matrix, block);
         if (recipe_ == Fp8Recipe::rowwise)
-            over(magnitudes, sums == Sums::parts, sums == Sums::tokens);
+            over(magnitudes, of_tp(sums), of_replicas(sums));
     }
     const bool powers = recipe_ == Fp8Recipe::rowwise || recipe_ == Fp8Recipe::mxfp8;
     const ScaleKind kind = recipe_ == Fp8Recipe::mxfp8 && rounding_ == MxRounding::floor ? ScaleKind::e8m0
@@ -172,14 +183,18 @@ at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType
         rows.values.contiguous(), columns.values.contiguous().t(), left, right, std::nullopt, std::nullopt, type);
 }
 
-at::Tensor Fp8Products::weight_gradient(
-    const at::Tensor& slope, const at::Tensor& largest_slope, const at::Tensor& x, const at::Tensor& largest_x) const
+at::Tensor Fp8Products::weight_gradient(const at::Tensor& slope, const at::Tensor& largest_slope, const at::Tensor& x,
+    const at::Tensor& largest_x, Sums sums) const
 {
     // Where no blocks run along a sequence, the sum over tokens may go as they lie; on a CPU it keeps its order.
-    const bool blocks = recipe_ == Fp8Recipe::blockwise || recipe_ == Fp8Recipe::mxfp8;
-    const auto columns = blocks || x.is_cpu() ? along_sequences : along_tokens;
-    return product(factor(columns(slope), Of::gradient, Sums::tokens, largest_slope),
-        factor(columns(x), Of::activation, Sums::tokens, largest_x), x.scalar_type());
+    const auto columns = tokens_in_block() > 0 || x.is_cpu() ? along_sequences : along_tokens;
+    return product(factor(columns(slope), Of::gradient, sums, largest_slope),
+        factor(columns(x), Of::activation, sums, largest_x), x.scalar_type());
+}
+
+int64_t Fp8Products::tokens_in_block() const
+{
+    return recipe_ == Fp8Recipe::blockwise ? kBlock : recipe_ == Fp8Recipe::mxfp8 ? kSmallBlock : 0;
 }
 
 } // namespace fourfold::trainer

@@ -22,8 +22,8 @@ class Fp8Products {
 public:
     enum class Of { activation, weight, gradient };
     // What a product sums over: columns that each rank has as a whole, or in parts; or tokens, of which the replicas
-    // (dp x cp) have each their own.
-    enum class Sums { whole, parts, tokens };
+    // (dp x cp) have each their own, and perhaps the ranks of tp too (sequence parallelism, outside of its regions).
+    enum class Sums { whole, parts, tokens, rows_of_tp };
 
     // Of an expert: those that hold slices of it, and those that hold copies of these, one group or two, whose members
     // see other tokens. All must outlive the object and all graphs.
@@ -50,9 +50,15 @@ public:
     // [rows of a, rows of b], of `type`.
     [[nodiscard]] at::Tensor product(const Factor& a, const Factor& b, at::ScalarType type) const;
 
-    // The gradient of a weight, [out, in]. slope: [s, b, out], x: [s, b, in]; blocks run along a sequence.
+    // The gradient of a weight, [out, in]. slope: [s, b, out], x: [s, b, in]; blocks run along a sequence. `sums`:
+    // tokens or rows_of_tp.
     [[nodiscard]] at::Tensor weight_gradient(const at::Tensor& slope, const at::Tensor& largest_slope,
-        const at::Tensor& x, const at::Tensor& largest_x) const;
+        const at::Tensor& x, const at::Tensor& largest_x, Sums sums = Sums::tokens) const;
+
+    // Tokens that share a scale where a product sums over them; 0: those of the recipe are not in blocks.
+    [[nodiscard]] int64_t tokens_in_block() const;
+    // Whether blocks are the same whoever computes them: of positions of a sequence, not of tokens as they come.
+    [[nodiscard]] bool blocks_of_positions() const { return positions_ && tokens_in_block() > 0; }
 
 private:
     [[nodiscard]] ScaleBlock block_of(Of of) const;
@@ -60,6 +66,7 @@ private:
 
     Fp8Recipe recipe_;
     MxRounding rounding_;
+    bool positions_;
     const Communicator* tp_; // null: they have scales of their own
     std::vector<const Communicator*> replicas_;
     const Communicator& gathering_;

@@ -39,6 +39,16 @@ std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::ve
     return outputs;
 }
 
+at::Tensor RegionProducts::border(const at::Tensor& x) const
+{
+    return enter_region(x, tp_, sequence_parallel_);
+}
+
+at::Tensor RegionProducts::outside(const at::Tensor& x, const at::Tensor& weight) const
+{
+    return fp8_ == nullptr ? at::linear(x, weight) : linear(x, {weight, {}}, later_, {fp8_, CutOver::tokens});
+}
+
 at::Tensor RegionProducts::within(const at::Tensor& x, const at::Tensor& weight) const
 {
     return fp8_ == nullptr ? at::linear(x, weight) : linear(x, {weight, {}}, later_, {fp8_, CutOver::columns});

@@ -23,9 +23,11 @@ public:
     // Through a linear and out of the region. x: [s, b, features / tp]; the sum over the ranks, of which with sequence
     // parallelism each rank has its rows. The caller adds the bias, once.
     [[nodiscard]] at::Tensor leave(const at::Tensor& x, const at::Tensor& weight) const;
-    // Through a linear inside the region, from what every rank has whole. In fp8 no other rank may have a part in the
-    // output's gradient.
+    // Into the region alone, and through a column-parallel linear in it.
+    [[nodiscard]] at::Tensor border(const at::Tensor& x) const;
     [[nodiscard]] at::Tensor within(const at::Tensor& x, const at::Tensor& weight) const;
+    // Through a linear outside of regions, whose weight every rank has whole: of the rows that this rank has of x.
+    [[nodiscard]] at::Tensor outside(const at::Tensor& x, const at::Tensor& weight) const;
 
 private:
     const Communicator& tp_;
