@@ -25,8 +25,8 @@ Case of_steps(Case c, int steps)
     return c;
 }
 
-JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder, const std::vector<std::string>& flags,
-    const std::map<std::string, std::string>& environment)
+std::string run_ranks(const ResolvedPlan& plan, const std::filesystem::path& folder,
+    const std::vector<std::string>& flags, const std::map<std::string, std::string>& environment)
 {
     std::filesystem::create_directories(folder);
     auto variables = plan.run.environment;
@@ -40,16 +40,22 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
         folder, variables);
     (void)parent.wait(200s);
     const auto statuses = read_json_file(folder / "statuses.json");
-    JobResult result;
-    for (int rank = 0; rank < plan.gpus; ++rank) {
-        if (statuses && (*statuses)[std::size_t(rank)] == 0) {
-            result.dumps.push_back(read_dump(folder, rank));
-            if (std::ranges::find(flags, "--both") != flags.end())
-                result.single.push_back(read_dump(folder, rank, ".fp32"));
-        } else if (result.problem.empty())
-            result.problem = "rank " + std::to_string(rank)
+    for (int rank = 0; rank < plan.gpus; ++rank)
+        if (!statuses || (*statuses)[std::size_t(rank)] != 0)
+            return "rank " + std::to_string(rank)
                 + (statuses ? " (exit status " + (*statuses)[std::size_t(rank)].dump() + "): " : ": ")
                 + log_of(folder, rank);
+    return "";
+}
+
+JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder, const std::vector<std::string>& flags,
+    const std::map<std::string, std::string>& environment)
+{
+    JobResult result{{}, {}, run_ranks(plan, folder, flags, environment)};
+    for (int rank = 0; rank < plan.gpus && result.problem.empty(); ++rank) {
+        result.dumps.push_back(read_dump(folder, rank));
+        if (std::ranges::find(flags, "--both") != flags.end())
+            result.single.push_back(read_dump(folder, rank, ".fp32"));
     }
     return result;
 }

@@ -2,6 +2,7 @@
 #include "runner/trainer/expert_parallel/grouped_product.h"
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/device/kind.h"
 
 #include <ATen/ops/_grouped_mm.h>
 #include <ATen/ops/constant_pad_nd.h>
@@ -181,7 +182,7 @@ private:
         constexpr int64_t kAtOnce = 16;
         Tensors columns = parts(x);
         for (at::Tensor& part : columns)
-            part = x.is_cpu() ? part.t() : at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)}).t();
+            part = on_cpu(x) ? part.t() : at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)}).t();
         return columns;
     }
 

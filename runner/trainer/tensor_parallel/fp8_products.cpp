@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 
+#include "runner/trainer/device/kind.h"
+
 #include <ATen/ops/_scaled_mm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
@@ -140,7 +142,7 @@ Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums su
                                                                                          : ScaleKind::exact;
     const bool wide_range = recipe_ == Fp8Recipe::tensorwise && of == Of::gradient;
     Quantized quantized = quantize(matrix, wide_range ? at::kFloat8_e5m2 : at::kFloat8_e4m3fn, block, kind, magnitudes);
-    if (!matrix.is_cpu())
+    if (!on_cpu(matrix))
         return {{}, std::move(quantized)};
     return {dequantize(quantized, block, matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat), {}};
 }
@@ -177,7 +179,7 @@ at::Tensor Fp8Products::weight_gradient(
 {
     // Where no blocks run along a sequence, the sum over tokens may go as they lie; on a CPU it keeps its order.
     const bool blocks = recipe_ == Fp8Recipe::blockwise || recipe_ == Fp8Recipe::mxfp8;
-    const auto columns = blocks || x.is_cpu() ? along_sequences : along_tokens;
+    const auto columns = blocks || on_cpu(x) ? along_sequences : along_tokens;
     return product(factor(columns(slope), Of::gradient, Sums::tokens, largest_slope),
         factor(columns(x), Of::activation, Sums::tokens, largest_x), x.scalar_type());
 }
