@@ -115,6 +115,13 @@ int64_t CountedWork::peak_bytes() const
     return most;
 }
 
+int64_t CountedWork::restart_peak()
+{
+    const std::scoped_lock lock(mutex);
+    most = held;
+    return held;
+}
+
 double CountedWork::flops() const
 {
     const std::scoped_lock lock(mutex);

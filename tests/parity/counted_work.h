@@ -15,6 +15,7 @@ public:
 
     [[nodiscard]] int64_t bytes() const; // of all tensors now
     [[nodiscard]] int64_t peak_bytes() const;
+    int64_t restart_peak(); // from now on, which it returns
     [[nodiscard]] double flops() const; // of matrix products and fused attention so far
 };
 

@@ -20,7 +20,6 @@ namespace {
 
 using fourfold::testing::Case;
 using fourfold::testing::joined;
-using namespace std::chrono_literals;
 
 std::string words(const WireTotals& totals)
 {
