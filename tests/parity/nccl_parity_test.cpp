@@ -117,8 +117,9 @@ TEST_P(TooFewCommunicators, Deadlock)
         = run_job(plan, folder.path() / "shared", joined(rules, {"--wiring", GetParam().wiring, "--timeout", "4"}));
     EXPECT_THAT(shared.problem, ::testing::HasSubstr(GetParam().wiring + "/"))
         << "it has to deadlock, and to say on which communicator";
-    report("\n## What has to fail\nPipelines whose messages do not have a communicator for each link.\n\n| communicators "
-           "| mesh | said |\n| --- | --- | --- |\n",
+    report(
+        "\n## What has to fail\nPipelines whose messages do not have a communicator for each link.\n\n| communicators "
+        "| mesh | said |\n| --- | --- | --- |\n",
         "| " + GetParam().wiring + " | " + words(GetParam().mesh) + " | "
             + shared.problem.substr(0, shared.problem.find('\n')) + " |\n");
 }
@@ -132,7 +133,8 @@ TEST(NcclReport, HasEveryMesh)
     for (const auto& part :
         {pipelines(), precision_cases(), all_cases(), more_pipeline_cases(), more_precision_cases(), mesh_shapes()})
         for (const Case& mesh : part)
-            EXPECT_NE(text->find("| " + mesh.name + " | " + words(mesh.mesh) + " | " + words(mesh.model) + " | yes |\n"),
+            EXPECT_NE(
+                text->find("| " + mesh.name + " | " + words(mesh.mesh) + " | " + words(mesh.model) + " | yes |\n"),
                 std::string::npos)
                 << mesh.name;
     for (const char* wiring : {"stages", "pairs", "late"})

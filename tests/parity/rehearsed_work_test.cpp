@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A rehearsal does what real ranks do: their collectives and messages by number and bytes, their products by FLOPs, and
-// their tensors by bytes at the peak, each rank by itself. Plans for GPUs, too, are rehearsed as they run here, on CPUs.
-// In the long test the whole matrix. With FOURFOLD_REHEARSED_REPORT=FILE it adds a line for each mesh to a table.
+// their tensors by bytes at the peak, each rank by itself. Plans for GPUs, too, are rehearsed as they run here, on
+// CPUs. In the long test the whole matrix. With FOURFOLD_REHEARSED_REPORT=FILE it adds a line for each mesh to a table.
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
@@ -93,8 +93,7 @@ std::vector<Case> cases()
         {"fsdp_tp2", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
         {"zero1_cp2_recompute",
             {"gpus=2", "layout.cp=2", "training.sharding=\"optimizer\"", "training.recompute=\"full\""}, {}},
-        {"interleaved_gpt2",
-            {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""},
+        {"interleaved_gpt2", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""},
             {R"(model={"model_type":"gpt2","vocab_size":61,"n_embd":32,"n_layer":4,"n_head":4,"n_positions":32})"}},
         {"zb_v_bloom_zero2",
             {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "training.schedule=\"zb-v\"",

@@ -45,8 +45,7 @@ RingBuffers ring_buffers(const at::Tensor& out, const at::Tensor& in, int ranks)
 }
 
 // Part p starts at rank p + 1, travels up the ring, gathers every rank's share, and ends complete at rank p.
-void ring_reduce_scatter(
-    Transport& transport, const at::Tensor& out, const at::Tensor& in, const RingBuffers& buffers)
+void ring_reduce_scatter(Transport& transport, const at::Tensor& out, const at::Tensor& in, const RingBuffers& buffers)
 {
     const int size = transport.size(), rank = transport.rank();
     const int64_t rows = out.size(0);

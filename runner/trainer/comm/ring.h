@@ -6,7 +6,8 @@
 
 namespace fourfold::trainer {
 
-// What the rounds alternate between. Whoever starts them makes it: what they take, and when, does not depend on threads.
+// What the rounds alternate between. Whoever starts them makes it: what they take, and when, does not depend on
+// threads.
 struct RingBuffers {
     at::Tensor spare[2]; // undefined: not needed
 };
@@ -16,7 +17,6 @@ std::unique_ptr<Pending> with_buffers(std::unique_ptr<Pending> rounds, RingBuffe
 
 // Ring algorithm: size - 1 rounds, each rank sends (size - 1) / size of `in` in all. Blocks until done. As
 // Transport::reduce_scatter also in place.
-void ring_reduce_scatter(
-    Transport& transport, const at::Tensor& out, const at::Tensor& in, const RingBuffers& buffers);
+void ring_reduce_scatter(Transport& transport, const at::Tensor& out, const at::Tensor& in, const RingBuffers& buffers);
 
 } // namespace fourfold::trainer

@@ -6,6 +6,7 @@
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/result_type.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -34,18 +35,17 @@ at::TensorOptions exact(const at::Tensor& x)
     return x.options().dtype(at::toOpMathType(x.scalar_type()));
 }
 
-// Results lie positions before heads.
+// The result lies as the queries do, the log-sums positions before heads.
 std::tuple<at::Tensor, at::Tensor> flash_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor&,
     double, bool, const std::optional<at::Tensor>&, std::optional<double>)
 {
     const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
-    const at::Tensor output = at::empty({batch, length, heads, width}, query.options()),
-                     log_sum = at::empty({batch, length, heads}, exact(query));
+    const at::Tensor output = at::empty_like(query), log_sum = at::empty({batch, length, heads}, exact(query));
     const auto [queries, keys] = at_once(query, key);
     const int64_t threads = rehearsed_device().threads;
     const at::Tensor scores = at::empty({threads, queries * keys + 2 * queries + queries * width}, exact(query)),
                      rounded = at::empty({threads, queries, is_short(query) ? keys : 0}, query.options());
-    return {output.transpose(1, 2), log_sum.transpose(1, 2)};
+    return {output, log_sum.transpose(1, 2)};
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at::Tensor& gradient,
@@ -63,6 +63,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at
                      sums = at::empty({threads, queries}, exact(query));
     return {std::move(query_slope), std::move(key_slope), std::move(value_slope)};
 }
+
+// Operators whose operands are brought into the type of their result first.
+constexpr std::array<std::string_view, 9> kPromotes{"aten::add", "aten::add_", "aten::sub", "aten::sub_", "aten::mul",
+    "aten::mul_", "aten::div", "aten::div_", "aten::maximum"};
 
 TORCH_LIBRARY_IMPL(aten, Meta, library)
 {
@@ -95,6 +99,26 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const 
         ? at::empty({2, rehearsed_device().threads, width}, exact(input))
         : at::Tensor();
     return {std::move(x_slope), std::move(weight_slope), std::move(bias_slope)};
+}
+
+// TensorIterator.cpp (compute_types), ReduceOpsUtils.h (make_reduction_from_out_ty).
+int64_t bytes_of_copies(
+    std::string_view name, c10::ArrayRef<const c10::IValue> inputs, c10::ArrayRef<c10::IValue> outputs)
+{
+    if (name == "aten::sum" && outputs[0].isTensor()) {
+        const at::Tensor &x = inputs[0].toTensor(), &sum = outputs[0].toTensor();
+        return x.scalar_type() == sum.scalar_type() ? 0 : x.numel() * sum.itemsize();
+    }
+    if (std::ranges::find(kPromotes, name) == kPromotes.end() || !inputs[0].isTensor() || !inputs[1].isTensor())
+        return 0;
+    const at::Tensor &a = inputs[0].toTensor(), &b = inputs[1].toTensor();
+    const at::ScalarType common = at::result_type(a, b);
+    int64_t elements = 0;
+    for (const at::Tensor& operand : {a, b})
+        elements += operand.scalar_type() == common ? 0 : operand.numel();
+    if (name.ends_with('_') && a.scalar_type() != common) // and back
+        elements += a.numel();
+    return elements * int64_t(c10::elementSize(common));
 }
 
 at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor& indices, int64_t rows)

@@ -5,12 +5,18 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 
 #include <array>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 namespace fourfold::trainer::cpu {
+
+// Copies of operands in another type that an operator makes, and frees when it returns.
+int64_t bytes_of_copies(
+    std::string_view name, c10::ArrayRef<const c10::IValue> inputs, c10::ArrayRef<c10::IValue> outputs);
 
 // Mean and reciprocal deviation of each row are kept in the type of the weight.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(

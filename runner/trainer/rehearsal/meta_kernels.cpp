@@ -67,9 +67,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(const at::Tenso
     return {at::empty_like(input), at::empty(rows, kept), at::empty(rows, kept)};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const at::Tensor& gradient, const at::Tensor& input,
-    c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>& weight,
-    const std::optional<at::Tensor>& bias, std::array<bool, 3> wanted)
+std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const at::Tensor& gradient,
+    const at::Tensor& input, c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&,
+    const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias, std::array<bool, 3> wanted)
 {
     if (rehearsed_device().cpu)
         return cpu::native_layer_norm_backward(gradient, input, input.size(-1), weight, bias, wanted);

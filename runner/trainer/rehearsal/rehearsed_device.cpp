@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/rehearsed_device.h"
 
+#include "runner/trainer/rehearsal/cpu_kernels.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/Tensor.h>
@@ -208,6 +209,11 @@ void end(const at::RecordFunction& function, at::ObserverContext* context)
             call.on_device |= tensor.is_meta();
             call.bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
         });
+    if (traits.cpu && call.on_device) {
+        const int64_t copies = cpu::bytes_of_copies(name, function.inputs(), function.outputs());
+        if (copies > 0)
+            ledger->free(ledger->allocate(uint64_t(copies)));
+    }
     // Attention copies first what does not lie as it needs it.
     const bool by_others = kernels != call.kernels_before && call.work.flops == 0;
     if (!call.on_device || by_others || std::ranges::find(kNoKernel, name) != kNoKernel.end())
