@@ -19,6 +19,7 @@
 // and writes DIR/statuses.json: the exit status of each, or 128 + signal. Their output goes to DIR/rank<r>.log.
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
+#include "core/layout/batch_ramp.h"
 #include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/comm/nccl_rules.h"
@@ -185,7 +186,7 @@ void train_and_dump(
         throw std::runtime_error(written.error().line());
 }
 
-// As a rehearsal does: two steps, of which the second counts.
+// As a rehearsal does: two steps with whole batches, of which the second counts.
 void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options,
     const fourfold::testing::CountedWork& counted, const std::string& file)
 {
@@ -193,7 +194,8 @@ void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions 
     const auto trainer = value(Trainer::create(plan, mesh, options));
     Totals start;
     double flops = 0;
-    for (int step = 0; step < 2; ++step) {
+    const int full = ramp_up_steps(plan.training);
+    for (int step = full; step < full + 2; ++step) {
         start = mesh.recorder->totals();
         flops = counted.flops();
         StepOutcome outcome = value(trainer->accumulate_gradients(step));

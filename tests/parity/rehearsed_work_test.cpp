@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A rehearsal does what real ranks do: their collectives and messages by number and bytes, their products by FLOPs, and
-// their tensors by bytes at the peak, each rank by itself. Plans for GPUs, too, are rehearsed as they run here, on
-// CPUs. In the long test the whole matrix. With FOURFOLD_REHEARSED_REPORT=FILE it adds a line for each mesh to a table.
+// their tensors by bytes at the peak, each rank by itself (where experts are on several ranks, the first two of all
+// ranks together). Plans for GPUs, too, are rehearsed as they run here, on CPUs. In the long test the whole matrix.
+// With FOURFOLD_REHEARSED_REPORT=FILE it adds a line for each mesh to a table.
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
@@ -28,6 +29,41 @@ std::string words(const WireTotals& totals)
         text += key.first + " " + key.second + " " + std::to_string(total.count) + " times, "
             + std::to_string(total.bytes) + " bytes\n";
     return text;
+}
+
+// What the data decide, a rehearsal does not know: which experts on which ranks get how many tokens, of which it drops
+// none, and which keys are of other documents than all queries of a rank.
+bool balanced(const ResolvedPlan& plan)
+{
+    return plan.layout.ep == 1;
+}
+bool drops_nothing(const ResolvedPlan& plan)
+{
+    return plan.training.experts.capacity == 0 && (!plan.run.documents.mask || plan.layout.cp == 1);
+}
+
+// Of one rank, or of all together.
+struct Done {
+    WireTotals traffic;
+    double flops = 0;
+    void add(const Done& other)
+    {
+        flops += other.flops;
+        for (const auto& [key, total] : other.traffic) {
+            traffic[key].count += total.count;
+            traffic[key].bytes += total.bytes;
+        }
+    }
+};
+
+void compare_done(const Done& rehearsed, const Done& real, bool drops)
+{
+    if (drops) {
+        EXPECT_GE(rehearsed.flops, real.flops);
+        return;
+    }
+    EXPECT_EQ(words(rehearsed.traffic), words(real.traffic));
+    EXPECT_EQ(rehearsed.flops, real.flops);
 }
 
 // Of the rank that is furthest off.
@@ -57,23 +93,29 @@ TEST_P(RehearsedWork, IsWhatRealRanksDo)
     const auto done = fourfold::testing::run_ranks(plan, folder.path(), {"--count"});
     ASSERT_EQ(done, "");
     Peak worst;
+    Done all_real, all_rehearsed;
     for (int rank = 0; rank < plan.gpus; ++rank) {
+        SCOPED_TRACE("rank " + std::to_string(rank));
         const auto counts = read_json_file(folder.path() / ("counts" + std::to_string(rank) + ".json"));
         ASSERT_TRUE(counts) << counts.error().line();
         const auto rehearsed = rehearse_rank(plan, rank, {.on_cpus = true, .threads = 1});
         ASSERT_TRUE(rehearsed) << rehearsed.error().line();
-        WireTotals real;
+        Done real{{}, (*counts)["flops"].get<double>()};
         for (const Json& each : (*counts)["traffic"])
-            real[{each[0].get<std::string>(), each[1].get<std::string>()}]
+            real.traffic[{each[0].get<std::string>(), each[1].get<std::string>()}]
                 = {each[2].get<int64_t>(), each[3].get<int64_t>()};
-        EXPECT_EQ(words(rehearsed->traffic), words(real)) << "rank " << rank;
-        EXPECT_EQ(rehearsed->work.flops, (*counts)["flops"].get<double>()) << "rank " << rank;
+        const Done own{rehearsed->traffic, rehearsed->work.flops};
+        all_real.add(real);
+        all_rehearsed.add(own);
+        if (balanced(plan))
+            compare_done(own, real, !drops_nothing(plan));
         const Peak peak{(*counts)["peak_bytes"].get<double>(), double(rehearsed->requested)};
-        constexpr double kBound = 0.01;
-        EXPECT_NEAR(peak.rehearsed, peak.real, kBound * peak.real) << "rank " << rank;
+        constexpr double kBound = 0.01, kUnbalanced = 0.06;
+        EXPECT_NEAR(peak.rehearsed, peak.real, (balanced(plan) ? kBound : kUnbalanced) * peak.real);
         if (std::abs(peak.difference()) > std::abs(worst.difference()) || rank == 0)
             worst = peak;
     }
+    compare_done(all_rehearsed, all_real, !drops_nothing(plan));
     report(GetParam(), plan.gpus, worst, !HasFailure());
 }
 

@@ -64,6 +64,16 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at
     return {std::move(query_slope), std::move(key_slope), std::move(value_slope)};
 }
 
+// `last`: the type that is asked for, or the result.
+at::ScalarType type_of_sum(const at::Tensor& x, const c10::IValue& last)
+{
+    if (last.isTensor())
+        return last.toTensor().scalar_type();
+    if (last.isInt())
+        return at::ScalarType(last.toInt());
+    return at::isIntegralType(x.scalar_type(), /*includeBool=*/true) ? at::kLong : x.scalar_type();
+}
+
 // Operators whose operands are brought into the type of their result first.
 constexpr std::array<std::string_view, 9> kPromotes{"aten::add", "aten::add_", "aten::sub", "aten::sub_", "aten::mul",
     "aten::mul_", "aten::div", "aten::div_", "aten::maximum"};
@@ -102,14 +112,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const 
 }
 
 // TensorIterator.cpp (compute_types), ReduceOpsUtils.h (make_reduction_from_out_ty).
-int64_t bytes_of_copies(
-    std::string_view name, c10::ArrayRef<const c10::IValue> inputs, c10::ArrayRef<c10::IValue> outputs)
+int64_t bytes_of_copies(std::string_view name, c10::ArrayRef<const c10::IValue> inputs)
 {
-    if (name == "aten::sum" && outputs[0].isTensor()) {
-        const at::Tensor &x = inputs[0].toTensor(), &sum = outputs[0].toTensor();
-        return x.scalar_type() == sum.scalar_type() ? 0 : x.numel() * sum.itemsize();
+    if (name == "aten::sum") {
+        const at::Tensor& x = inputs[0].toTensor();
+        const at::ScalarType type = type_of_sum(x, inputs[inputs.size() - 1]);
+        return x.scalar_type() == type ? 0 : x.numel() * int64_t(c10::elementSize(type));
     }
-    if (std::ranges::find(kPromotes, name) == kPromotes.end() || !inputs[0].isTensor() || !inputs[1].isTensor())
+    if (std::ranges::find(kPromotes, name) == kPromotes.end() || !inputs[1].isTensor())
         return 0;
     const at::Tensor &a = inputs[0].toTensor(), &b = inputs[1].toTensor();
     const at::ScalarType common = at::result_type(a, b);

@@ -15,8 +15,7 @@
 namespace fourfold::trainer::cpu {
 
 // Copies of operands in another type that an operator makes, and frees when it returns.
-int64_t bytes_of_copies(
-    std::string_view name, c10::ArrayRef<const c10::IValue> inputs, c10::ArrayRef<c10::IValue> outputs);
+int64_t bytes_of_copies(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
 
 // Mean and reciprocal deviation of each row are kept in the type of the weight.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(

@@ -106,6 +106,7 @@ struct Call final : at::ObserverContext {
     double bytes = 0; // of its inputs
     std::vector<std::pair<uint64_t, uint64_t>> reads; // while operations are under way
     int64_t kernels_before = 0; // of the rank
+    int64_t copies = 0; // bytes, of operands in another type
     bool on_device = false, on_host = false, is_product = false;
 };
 int64_t kernels = 0; // counted so far, by the calls that have ended
@@ -172,6 +173,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
                 call->reads.push_back(range);
         });
     call->kernels_before = kernels;
+    if (traits.cpu && call->on_device)
+        call->copies = cpu::bytes_of_copies(name, inputs);
     if (adds_in_place(function))
         given_to_sum = reinterpret_cast<uint64_t>(inputs[0].toTensor().storage().data_ptr().get());
     return call;
@@ -209,11 +212,8 @@ void end(const at::RecordFunction& function, at::ObserverContext* context)
             call.on_device |= tensor.is_meta();
             call.bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
         });
-    if (traits.cpu && call.on_device) {
-        const int64_t copies = cpu::bytes_of_copies(name, function.inputs(), function.outputs());
-        if (copies > 0)
-            ledger->free(ledger->allocate(uint64_t(copies)));
-    }
+    if (call.copies > 0)
+        ledger->free(ledger->allocate(uint64_t(call.copies)));
     // Attention copies first what does not lie as it needs it.
     const bool by_others = kernels != call.kernels_before && call.work.flops == 0;
     if (!call.on_device || by_others || std::ranges::find(kNoKernel, name) != kNoKernel.end())
