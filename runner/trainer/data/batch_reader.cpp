@@ -75,14 +75,16 @@ Expected<at::Tensor> BatchReader::samples(const GlobalBatch& batch, int micro_ba
 BatchReader::Batch BatchReader::own_part(const at::Tensor& read) const
 {
     const auto own = [&](const at::Tensor& whole) {
-        return context_part(whole.t(), share_.cp, plan_.layout.cp, plan_.training.cp_method).contiguous();
+        const at::Tensor part
+            = context_part(whole.t(), share_.cp, plan_.layout.cp, plan_.training.cp_method).contiguous();
+        return part.is_alias_of(whole) ? part.clone() : part; // what was read goes
     };
     const at::Tensor there = read.to(share_.device, /*non_blocking=*/true);
     Batch out{own(there[0]), own(there[1]), {}, 0};
     const at::Tensor valid = own(read[1]).ne(Sampler::kNoLabel).sum();
     out.valid = valid.is_meta() ? out.labels.numel() : valid.item<int64_t>();
     if (plan_.run.documents.mask)
-        out.documents = {there[2].clone(), least_of(read[2])}; // what was read goes
+        out.documents = {there[2].clone(), least_of(read[2])};
     return out;
 }
 

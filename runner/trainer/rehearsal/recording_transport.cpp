@@ -77,11 +77,12 @@ public:
     }
     std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
     {
-        std::unique_ptr<Pending> parts;
-        if (rehearsed_device().cpu) // Gloo's own gathers into memory of its own first
-            parts = all_gathers_directly(size()) ? direct_all_gather(messages_, out, in, 0)
-                                                 : with_buffers(nullptr, {{at::empty_like(out), {}}});
-        return collective("all_gather", out, "", in, out, std::move(parts));
+        if (!rehearsed_device().cpu)
+            return collective("all_gather", out, "", in, out, nullptr);
+        if (!all_gathers_directly(size())) // Gloo's own gathers into memory of its own first
+            return collective("all_gather", out, "", in, out, with_buffers(nullptr, {{at::empty_like(out), {}}}));
+        auto parts = direct_all_gather(messages_, out, in, 0); // which nobody needs any more
+        return collective("all_gather", out, "", out, out, std::move(parts));
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
