@@ -47,11 +47,15 @@ void spin_briefly(int threads, const std::string& token)
 }
 } // namespace
 
-int use_threads(const ResolvedPlan& plan, const Job& job)
+int threads_of_rank(const ResolvedPlan& plan)
 {
     const int ranks_here = std::min(plan.gpus, std::max(1, plan.cluster.gpus_per_node));
-    const int threads
-        = std::getenv("OMP_NUM_THREADS") ? at::get_num_threads() : std::max(1, usable_cores() / ranks_here);
+    return std::getenv("OMP_NUM_THREADS") ? at::get_num_threads() : std::max(1, usable_cores() / ranks_here);
+}
+
+int use_threads(const ResolvedPlan& plan, const Job& job)
+{
+    const int threads = threads_of_rank(plan);
     spin_briefly(threads, job.token);
     at::set_num_threads(threads);
     return threads;

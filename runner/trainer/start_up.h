@@ -22,7 +22,9 @@ Expected<ResolvedPlan> read_checked_plan(const Job& job);
 Expected<int64_t> padding_token();
 // FOURFOLD_MEASURE=1: how fast the ranks are is measured (measure/measure.h), nothing is trained.
 bool is_to_measure();
-// Sets LibTorch's threads to the node's cores, shared among its ranks, unless OMP_NUM_THREADS says otherwise. May start
+// LibTorch's threads of a rank on this node: its cores, shared among its ranks, unless OMP_NUM_THREADS says otherwise.
+int threads_of_rank(const ResolvedPlan& plan);
+// Makes it so. May start
 // the program once more, in the same process: call it before anything is opened that others see.
 int use_threads(const ResolvedPlan& plan, const Job& job);
 // Gives back memory that only starting needed. Before the first step.

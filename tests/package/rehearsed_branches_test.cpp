@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The trainer's README lists every place where its code asks what it runs on, and whether a rehearsal goes the way of a
-// GPU there. A new one is listed, or this fails.
+// The trainer's README lists every place where its code asks what it runs on, and which way a rehearsal goes there. A
+// new one is listed, or this fails.
 #include "tests/package/tree.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 std::map<std::string, int> places_in_the_code()
 {
     static const std::regex kAsks(
-        R"(is_cuda\(\)|is_cpu\(\)|is_meta\(\)|\bkCUDA\b|\bcuda\b|\.rehearsal\b|\bnccl\b"|_gpu\b\(|_gpu\))");
+        R"(is_cuda\(\)|is_cpu\(\)|on_cpu\(|is_meta\(\)|\bkCUDA\b|\bcuda\b|\.rehearsal\b|\bnccl\b"|_gpu\b\(|_gpu\))");
     const std::string root = "runner/trainer/";
     std::map<std::string, int> found;
     for (const std::string& file : select(project_files(), root, {".cpp", ".cu"})) {

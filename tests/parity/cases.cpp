@@ -19,6 +19,14 @@ std::vector<Row> together(std::initializer_list<std::vector<Row>> parts)
 }
 } // namespace
 
+std::string words(const std::vector<std::string>& assignments)
+{
+    std::string text;
+    for (const std::string& assignment : assignments)
+        text += (text.empty() ? "`" : "` `") + assignment;
+    return text.empty() ? "" : text + "`";
+}
+
 std::vector<Case> all_cases()
 {
     return together({tensor_cases(), data_cases(), context_cases(), attention_cases(), pipeline_cases(),

@@ -8,6 +8,9 @@
 
 namespace fourfold::testing {
 
+// Assignments as a cell of a table.
+std::string words(const std::vector<std::string>& assignments);
+
 // Changes to tiny_plan() as in --set ("layout.tp=2").
 struct Case {
     std::string name; // letters, digits, underscores

@@ -26,8 +26,8 @@ Case of_steps(Case c, int steps)
     return c;
 }
 
-JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder, const std::vector<std::string>& flags,
-    const std::map<std::string, std::string>& environment)
+std::string run_ranks(const ResolvedPlan& plan, const std::filesystem::path& folder,
+    const std::vector<std::string>& flags, const std::map<std::string, std::string>& environment)
 {
     std::filesystem::create_directories(folder);
     const std::string count = std::to_string(plan.gpus);
@@ -41,16 +41,22 @@ JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
         .run(joined({"--ranks", count, "--plan", write_plan(plan, folder), "--run-dir", folder}, flags), variables,
             folder / "rank0.log", 200s);
     const auto statuses = read_json_file(folder / "statuses.json");
-    JobResult result;
-    for (int rank = 0; rank < plan.gpus; ++rank) {
-        if (statuses && (*statuses)[std::size_t(rank)] == 0) {
-            result.dumps.push_back(read_dump(folder, rank));
-            if (std::ranges::find(flags, "--both") != flags.end())
-                result.single.push_back(read_dump(folder, rank, ".fp32"));
-        } else if (result.problem.empty())
-            result.problem = "rank " + std::to_string(rank)
+    for (int rank = 0; rank < plan.gpus; ++rank)
+        if (!statuses || (*statuses)[std::size_t(rank)] != 0)
+            return "rank " + std::to_string(rank)
                 + (statuses ? " (exit status " + (*statuses)[std::size_t(rank)].dump() + "): " : ": ")
                 + log_of(folder, rank);
+    return "";
+}
+
+JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder, const std::vector<std::string>& flags,
+    const std::map<std::string, std::string>& environment)
+{
+    JobResult result{{}, {}, run_ranks(plan, folder, flags, environment)};
+    for (int rank = 0; rank < plan.gpus && result.problem.empty(); ++rank) {
+        result.dumps.push_back(read_dump(folder, rank));
+        if (std::ranges::find(flags, "--both") != flags.end())
+            result.single.push_back(read_dump(folder, rank, ".fp32"));
     }
     return result;
 }

@@ -13,13 +13,17 @@
 
 namespace fourfold::testing {
 
+// Runs parity-worker on every rank of the plan; `flags` are its options. `environment` as in Ranks. What the first rank
+// that failed printed; empty: none did.
+std::string run_ranks(const ResolvedPlan& plan, const std::filesystem::path& folder,
+    const std::vector<std::string>& flags = {}, const std::map<std::string, std::string>& environment = {});
+
 // What the ranks of one job wrote. `problem` names the first rank that failed and holds its log; empty: none did.
 struct JobResult {
     std::vector<Dump> dumps; // beside the ranks
     std::vector<Dump> single; // of --both: in fp32, one step
     std::string problem;
 };
-// Runs parity-worker on every rank of the plan; `flags` are its options. `environment` as in Ranks.
 JobResult run_job(const ResolvedPlan& plan, const std::filesystem::path& folder,
     const std::vector<std::string>& flags = {}, const std::map<std::string, std::string>& environment = {});
 

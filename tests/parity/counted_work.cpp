@@ -19,12 +19,19 @@ std::unordered_map<void*, int64_t> sizes;
 int64_t held = 0, most = 0;
 double products = 0;
 
+// A product that is under way on this thread: on a CPU a product of batches may be made of others.
+thread_local int under_way = 0;
+// Of its result; 0: of none, or of other numbers than of 16 bits.
+thread_local int64_t result_bytes = 0;
+
 class Counting final : public c10::Allocator {
 public:
     c10::DataPtr allocate(std::size_t bytes) override
     {
         void* const memory = c10::alloc_cpu(bytes);
         const std::scoped_lock lock(mutex);
+        if (result_bytes != 0 && int64_t(bytes) != result_bytes)
+            return {memory, memory, &release, c10::Device(c10::DeviceType::CPU)};
         sizes[memory] = int64_t(bytes);
         held += int64_t(bytes);
         most = std::max(most, held);
@@ -61,8 +68,11 @@ double attention(const at::Tensor& query, const at::Tensor& key, bool causal, in
     return causal ? whole / 2 : whole;
 }
 
-// A product that is under way on this thread: on a CPU a product of batches may be made of others.
-thread_local int under_way = 0;
+int64_t bytes_of_product(const at::Tensor& a, const at::Tensor& b)
+{
+    const int64_t batch = a.dim() > 2 ? a.size(0) : 1;
+    return a.itemsize() == 2 ? 2 * batch * a.size(-2) * b.size(-1) : 0;
+}
 
 struct Counted : at::ObserverContext { };
 
@@ -71,10 +81,16 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
     const std::string_view name = function.name();
     const auto inputs = function.inputs();
     double flops = 0;
+    int64_t bytes = 0;
+    const auto multiplied = [&](std::size_t first) {
+        const at::Tensor &a = inputs[first].toTensor(), &b = inputs[first + 1].toTensor();
+        flops = product(a, b);
+        bytes = bytes_of_product(a, b);
+    };
     if (name == "aten::mm" || name == "aten::bmm")
-        flops = product(inputs[0].toTensor(), inputs[1].toTensor());
+        multiplied(0);
     else if (name == "aten::addmm" || name == "aten::addmm_" || name == "aten::baddbmm")
-        flops = product(inputs[1].toTensor(), inputs[2].toTensor());
+        multiplied(1);
     else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu")
         flops = attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[4].toBool(), 2);
     else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward")
@@ -82,6 +98,7 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
     if (flops == 0)
         return nullptr;
     if (under_way++ == 0) {
+        result_bytes = bytes;
         const std::scoped_lock lock(mutex);
         products += flops;
     }
@@ -91,7 +108,7 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
 void ended(const at::RecordFunction& /*function*/, at::ObserverContext* context)
 {
     if (context != nullptr)
-        --under_way;
+        result_bytes = --under_way == 0 ? 0 : result_bytes;
 }
 } // namespace
 
@@ -113,6 +130,13 @@ int64_t CountedWork::peak_bytes() const
 {
     const std::scoped_lock lock(mutex);
     return most;
+}
+
+int64_t CountedWork::restart_peak()
+{
+    const std::scoped_lock lock(mutex);
+    most = held;
+    return held;
 }
 
 double CountedWork::flops() const

@@ -44,14 +44,6 @@ std::string scientific(double value)
     return text;
 }
 
-std::string words(const std::vector<std::string>& assignments)
-{
-    std::string text;
-    for (const std::string& assignment : assignments)
-        text += (text.empty() ? "`" : "` `") + assignment;
-    return text.empty() ? "" : text + "`";
-}
-
 constexpr char kHeading[] = R"(# Parity with one rank
 Written by `FOURFOLD_PARITY_REPORT=tests/parity/report.md build/release/tests/trainer_matrix_long_test`: real processes over
 Gloo, fp64, ten steps of a tiny model. Differences are relative: of the losses to the one-rank loss, of gradients and final

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Meshes under NCCL's rules (runner/trainer/comm/nccl_rules.h): none deadlocks, none mixes up its messages, and each
-// still equals one rank. What used to be wrong stays as a control: it has to fail.
+// still equals one rank. What used to be wrong stays as a control: it has to fail. The long test has the whole matrix:
+//   FOURFOLD_NCCL_REPORT=resources/reports/under-nccl-rules.md build/release/tests/trainer_nccl_parity_long_test
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
 #include "tests/parity/ranks.h"
@@ -9,6 +10,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
 namespace fourfold::testing {
 namespace {
 
@@ -16,11 +22,42 @@ namespace {
 // multiprocessors.
 const std::vector<std::string> kRules{"--nccl-rules", "4", "--one-queue"};
 
+// Adds a line to the report that is asked for, the first of its table with a heading.
+void report(const std::string& heading, const std::string& line)
+{
+    const char* const file = std::getenv("FOURFOLD_NCCL_REPORT");
+    if (file == nullptr)
+        return;
+    static std::string last;
+    std::ofstream out(file, last.empty() ? std::ios::trunc : std::ios::app);
+    ASSERT_TRUE(out) << "cannot write " << file;
+    if (last.empty())
+        out << "# Meshes under NCCL's rules\n"
+               "Written by `FOURFOLD_NCCL_REPORT=resources/reports/under-nccl-rules.md "
+               "build/release/tests/trainer_nccl_parity_long_test`: real ranks\n"
+               "over Gloo that keep NCCL's rules (`runner/trainer/comm/nccl_rules.h`), four operations at once in one "
+               "queue. *Passes*: no rank waits\n"
+               "for ever, and after ten steps in fp64 losses, gradients and weights are those of one rank "
+               "(`tests/parity/report.md` has the bounds).\n";
+    if (last != heading)
+        out << heading;
+    last = heading;
+    out << line << std::flush;
+}
+
 class UnderNcclRules : public ::testing::TestWithParam<Case> { };
 
 TEST_P(UnderNcclRules, EqualsOneRank)
 {
-    EXPECT_EQ(excess(compare_with_one_rank(of_steps(GetParam(), kSteps), {"--fp64"}, joined({"--fp64"}, kRules))), "");
+    const Case& mesh = GetParam();
+    const std::string wrong
+        = excess(compare_with_one_rank(of_steps(mesh, kSteps), {"--fp64"}, joined({"--fp64"}, kRules)));
+    EXPECT_EQ(wrong, "");
+    const std::string suite = ::testing::UnitTest::GetInstance()->current_test_info()->test_suite_name();
+    report("\n## " + suite.substr(0, suite.find('/'))
+            + "\n| mesh | its layout and technique | model and batch | passes |\n| --- | --- | --- | --- |\n",
+        "| " + mesh.name + " | " + words(mesh.mesh) + " | " + words(mesh.model) + " | "
+            + (wrong.empty() ? "yes" : "**no**") + " |\n");
 }
 
 // Pipelines of more than two ranks, where links go both ways between any two neighbours.
@@ -44,7 +81,9 @@ INSTANTIATE_TEST_SUITE_P(
     More, UnderNcclRules, ::testing::ValuesIn(more_pipeline_cases()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(MorePrecisions, UnderNcclRules, ::testing::ValuesIn(more_precision_cases()),
     [](const auto& info) { return info.param.name; });
-INSTANTIATE_TEST_SUITE_P(CoveringArray, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, UnderNcclRules, ::testing::ValuesIn(mesh_shapes()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Triples, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #else
 // Every pair of settings that a job of at most 4 ranks can have is in one of these.
@@ -78,6 +117,28 @@ TEST_P(TooFewCommunicators, Deadlock)
         = run_job(plan, folder.path() / "shared", joined(rules, {"--wiring", GetParam().wiring, "--timeout", "4"}));
     EXPECT_THAT(shared.problem, ::testing::HasSubstr(GetParam().wiring + "/"))
         << "it has to deadlock, and to say on which communicator";
+    report(
+        "\n## What has to fail\nPipelines whose messages do not have a communicator for each link.\n\n| communicators "
+        "| mesh | said |\n| --- | --- | --- |\n",
+        "| " + GetParam().wiring + " | " + words(GetParam().mesh) + " | "
+            + shared.problem.substr(0, shared.problem.find('\n')) + " |\n");
+}
+
+// The stored report has every mesh of the tables, as it is now, and each passes.
+TEST(NcclReport, HasEveryMesh)
+{
+    const auto text = read_text_file(FOURFOLD_SOURCE_DIR "/resources/reports/under-nccl-rules.md");
+    ASSERT_TRUE(text) << text.error().line();
+    EXPECT_EQ(text->find("**no**"), std::string::npos);
+    for (const auto& part :
+        {pipelines(), precision_cases(), all_cases(), more_pipeline_cases(), more_precision_cases(), mesh_shapes()})
+        for (const Case& mesh : part)
+            EXPECT_NE(
+                text->find("| " + mesh.name + " | " + words(mesh.mesh) + " | " + words(mesh.model) + " | yes |\n"),
+                std::string::npos)
+                << mesh.name;
+    for (const char* wiring : {"stages", "pairs", "late"})
+        EXPECT_NE(text->find(std::string("| ") + wiring + " | "), std::string::npos) << wiring;
 }
 
 const Shared kShared[] = {

@@ -21,6 +21,7 @@
 // --standing, alone: waits on descriptor 3 for jobs (standing_worker.h) and becomes each of them in a child.
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
+#include "core/layout/batch_ramp.h"
 #include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/comm/nccl_rules.h"
@@ -188,7 +189,7 @@ void train_and_dump(
         throw std::runtime_error(written.error().line());
 }
 
-// As a rehearsal does: two steps, of which the second counts.
+// As a rehearsal does: two steps with whole batches, of which the second counts.
 void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options,
     const fourfold::testing::CountedWork& counted, const std::string& file)
 {
@@ -196,7 +197,8 @@ void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions 
     const auto trainer = value(Trainer::create(plan, mesh, options));
     Totals start;
     double flops = 0;
-    for (int step = 0; step < 2; ++step) {
+    const int full = ramp_up_steps(plan.training);
+    for (int step = full; step < full + 2; ++step) {
         start = mesh.recorder->totals();
         flops = counted.flops();
         StepOutcome outcome = value(trainer->accumulate_gradients(step));

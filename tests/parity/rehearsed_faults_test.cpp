@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Faults put into one rank of a plan, through the trainer's own code: its rehearsal finds each and names where.
+// Faults put into one rank of a plan, through the trainer's own code: its rehearsal finds each and names where. What it
+// said of each is resources/reports/seeded-faults.md; FOURFOLD_UPDATE_FAULTS=1 writes that anew.
+#include "core/base/json.h"
 #include "core/rehearsal/match.h"
 #include "core/rehearsal/rehearsal_words.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
@@ -10,6 +12,9 @@
 #include <ATen/ops/empty_like.h>
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
 
 namespace fourfold::trainer {
 namespace {
@@ -23,7 +28,8 @@ constexpr int kCulprit = 3;
 ResolvedPlan plan_of(const Changes& changes)
 {
     const fourfold::testing::TemporaryFolder folder; // its tokens are not read
-    return fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()), changes);
+    return fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        fourfold::testing::joined({"cluster=\"dgx-h100\""}, changes)); // whose messages are NCCL's
 }
 
 // What a rehearsal says where the culprit's plan or its wires differ; "nothing" where it finds nothing.
@@ -49,20 +55,6 @@ struct OtherPlan {
     Changes mesh, culprit;
     const char* says;
 };
-void PrintTo(const OtherPlan& fault, std::ostream* out)
-{
-    *out << fault.name;
-}
-
-class ARankWithAnotherPlan : public ::testing::TestWithParam<OtherPlan> { };
-
-TEST_P(ARankWithAnotherPlan, IsFoundAndNamed)
-{
-    const ResolvedPlan plan = plan_of(GetParam().mesh);
-    const ResolvedPlan culprits = plan_of(fourfold::testing::joined(GetParam().mesh, GetParam().culprit));
-    EXPECT_EQ(told(plan, plan, {}), "nothing");
-    EXPECT_THAT(told(plan, culprits, {}), AllOf(HasSubstr("rank 3"), HasSubstr(GetParam().says)));
-}
 
 const Changes kAll{"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2"};
 const Changes kFsdp{"gpus=4", "layout.dp=4", "training.sharding=\"parameters\"", "model.num_hidden_layers=4"};
@@ -90,8 +82,6 @@ const OtherPlan kOtherPlans[] = {
             "model.num_experts_per_tok=2"},
         {"model.num_experts_per_tok=1"}, "disagree on a message"},
 };
-INSTANTIATE_TEST_SUITE_P(
-    Seeded, ARankWithAnotherPlan, ::testing::ValuesIn(kOtherPlans), [](const auto& info) { return info.param.name; });
 
 // Passes everything on; each fault changes one thing.
 class Faulty : public Transport {
@@ -266,22 +256,6 @@ struct BadWire {
     std::shared_ptr<Transport> (*make)(std::shared_ptr<Transport>);
     const char* says;
 };
-void PrintTo(const BadWire& fault, std::ostream* out)
-{
-    *out << fault.name;
-}
-
-class ABadWire : public ::testing::TestWithParam<BadWire> { };
-
-TEST_P(ABadWire, IsFoundAndNamed)
-{
-    const ResolvedPlan plan = plan_of(GetParam().mesh);
-    RankSettings settings;
-    settings.wire = [](std::shared_ptr<Transport> inner, const std::string& name) {
-        return name.starts_with(GetParam().group) ? GetParam().make(std::move(inner)) : inner;
-    };
-    EXPECT_THAT(told(plan, plan, settings), AllOf(HasSubstr("rank 3"), HasSubstr(GetParam().says)));
-}
 
 const Changes kPlainTp{"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", "training.sequence_parallel=false"};
 const Changes kZero{"gpus=4", "layout.dp=4", "training.sharding=\"gradients\""};
@@ -303,8 +277,50 @@ const BadWire kBadWires[] = {
     {"swaps_sends", kPipe, "pp_back", made<SwapsSends>, "mean different messages"},
     {"sends_halves", kPipe, "pp_back", made<SendsHalves>, "Half"},
 };
-INSTANTIATE_TEST_SUITE_P(
-    Seeded, ABadWire, ::testing::ValuesIn(kBadWires), [](const auto& info) { return info.param.name; });
+
+constexpr char kHeading[] = R"(# Seeded faults
+Faults put into rank 3 of a plan, and what its rehearsal said: `trainer_rehearsal_test --gtest_filter='RehearsedFaults*'` makes
+this table. Without the fault each of these meshes is rehearsed without a word.
+)";
+
+std::string row(const char* name, const Changes& mesh, const std::string& fault, const std::string& said)
+{
+    std::string name_in_words = name;
+    std::ranges::replace(name_in_words, '_', ' ');
+    return "| " + name_in_words + " | " + fourfold::testing::words(mesh) + " | " + fault + " | " + said + " |\n";
+}
+
+TEST(RehearsedFaults, AreFoundAndNamed)
+{
+    std::string made = kHeading;
+    made += "\n## A plan of its own\n| fault | mesh | rank 3 has | said |\n| --- | --- | --- | --- |\n";
+    for (const OtherPlan& fault : kOtherPlans) {
+        const ResolvedPlan plan = plan_of(fault.mesh);
+        const std::string said = told(plan, plan_of(fourfold::testing::joined(fault.mesh, fault.culprit)), {});
+        EXPECT_EQ(told(plan, plan, {}), "nothing") << fault.name;
+        EXPECT_THAT(said, AllOf(HasSubstr("rank 3"), HasSubstr(fault.says))) << fault.name;
+        made += row(fault.name, fault.mesh, fourfold::testing::words(fault.culprit), said);
+    }
+    made += "\n## A wire that does something else\n| fault | mesh | its group | said |\n| --- | --- | --- | --- |\n";
+    for (const BadWire& fault : kBadWires) {
+        const ResolvedPlan plan = plan_of(fault.mesh);
+        RankSettings settings;
+        settings.wire = [&](std::shared_ptr<Transport> inner, const std::string& name) {
+            return name.starts_with(fault.group) ? fault.make(std::move(inner)) : inner;
+        };
+        const std::string said = told(plan, plan, settings);
+        EXPECT_THAT(said, AllOf(HasSubstr("rank 3"), HasSubstr(fault.says))) << fault.name;
+        made += row(fault.name, fault.mesh, fault.group, said);
+    }
+    const std::string file = FOURFOLD_SOURCE_DIR "/resources/reports/seeded-faults.md";
+    if (std::getenv("FOURFOLD_UPDATE_FAULTS") != nullptr) {
+        ASSERT_TRUE(write_file_atomically(file, made));
+        return;
+    }
+    const auto text = read_text_file(file);
+    ASSERT_TRUE(text) << text.error().line();
+    EXPECT_EQ(*text, made) << "FOURFOLD_UPDATE_FAULTS=1 trainer_rehearsal_test writes it anew";
+}
 
 // Room for what one micro-batch keeps, but not for what all of them do.
 TEST(RehearsedFaults, OutOfMemoryNamesThePass)

@@ -75,9 +75,7 @@ public:
 
     std::unique_ptr<Pending> all_reduce(const at::Tensor& tensor, Reduce reduce) override
     {
-        // Large ones go round Gloo's ring, on its thread, beside the backward pass.
-        const std::size_t most = size() <= kFew ? kLargeBytes : size() <= kMany ? kSmallBytes : 0;
-        if (gloo_ && tensor.nbytes() <= most)
+        if (gloo_ && all_reduces_directly(size(), tensor.nbytes()))
             return direct_all_reduce(*this, tensor, reduce, next_tag());
         std::vector<at::Tensor> tensors{tensor};
         c10d::AllreduceOptions options;
@@ -86,15 +84,18 @@ public:
     }
     std::unique_ptr<Pending> all_gather(const at::Tensor& out, const at::Tensor& in) override
     {
-        if (gloo_ && size() <= kFew)
+        if (gloo_ && all_gathers_directly(size()))
             return direct_all_gather(*this, out, in, next_tag());
         at::Tensor output = out, input = in;
         return pending(backend_->_allgather_base(output, input), in);
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
-        if (gloo_)
-            return worker_.run([this, out, in] { ring_reduce_scatter(*this, out, in); });
+        if (gloo_) {
+            const RingBuffers buffers = ring_buffers(out, in, size());
+            return with_buffers(
+                worker_.run([this, out, in, buffers] { ring_reduce_scatter(*this, out, in, buffers); }), buffers);
+        }
         at::Tensor output = out, input = in;
         return pending(backend_->_reduce_scatter_base(output, input), in);
     }
@@ -121,10 +122,6 @@ public:
     [[nodiscard]] int size() const override { return backend_->getSize(); }
 
 private:
-    // Groups in which every rank may send to every other one, and payloads for which it does.
-    static constexpr int kFew = 8, kMany = 32;
-    static constexpr std::size_t kLargeBytes = 1 << 18, kSmallBytes = 1 << 10;
-
     // Every rank of the group issues its collectives in one order, so that the numbers match. Apart from all other
     // tags.
     int next_tag() { return (1 << 20) + 2 * (sequence_++ % (1 << 16)); }

@@ -9,6 +9,8 @@
 namespace fourfold::trainer {
 
 namespace {
+constexpr int kFew = 8; // ranks
+
 // Elements [begin(p), begin(p + 1)) of a flat tensor are part p.
 struct Parts {
     int64_t elements;
@@ -140,6 +142,19 @@ private:
     std::unique_ptr<Pending> messages_;
 };
 } // namespace
+
+// Groups in which every rank may send to every other one, and payloads for which it does.
+bool all_reduces_directly(int ranks, std::size_t bytes)
+{
+    constexpr int kMany = 32;
+    constexpr std::size_t kLargeBytes = 1 << 18, kSmallBytes = 1 << 10;
+    return bytes <= (ranks <= kFew ? kLargeBytes : ranks <= kMany ? kSmallBytes : 0);
+}
+
+bool all_gathers_directly(int ranks)
+{
+    return ranks <= kFew;
+}
 
 std::unique_ptr<Pending> direct_all_gather(Transport& transport, const at::Tensor& out, const at::Tensor& in, int tag)
 {

@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <exception>
+
 namespace fourfold::trainer {
 
 namespace {
@@ -36,11 +38,11 @@ Worker::~Worker()
 
 std::unique_ptr<Pending> Worker::run(std::function<void()> task)
 {
-    std::packaged_task<void()> packaged(std::move(task));
-    auto pending = std::make_unique<Working>(packaged.get_future());
+    Task own{std::move(task), {}};
+    auto pending = std::make_unique<Working>(own.done.get_future());
     {
         const std::scoped_lock lock(mutex_);
-        tasks_.push_back(std::move(packaged));
+        tasks_.push_back(std::move(own));
         if (!thread_.joinable())
             thread_ = std::thread([this] { loop(); });
     }
@@ -56,10 +58,20 @@ void Worker::loop()
         wake_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
         if (tasks_.empty())
             return;
-        auto task = std::move(tasks_.front());
+        Task task = std::move(tasks_.front());
         tasks_.pop_front();
         lock.unlock();
-        task();
+        std::exception_ptr failure;
+        try {
+            task.work();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        task.work = nullptr;
+        if (failure)
+            task.done.set_exception(failure);
+        else
+            task.done.set_value();
     }
 }
 

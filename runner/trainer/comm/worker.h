@@ -21,15 +21,19 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    // wait() throws what the task threw.
+    // wait() throws what the task threw. The task is gone by then, with everything that it held.
     std::unique_ptr<Pending> run(std::function<void()> task);
 
 private:
+    struct Task {
+        std::function<void()> work;
+        std::promise<void> done;
+    };
     void loop();
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::deque<std::packaged_task<void()>> tasks_;
+    std::deque<Task> tasks_;
     bool stop_ = false;
     std::thread thread_;
 };

@@ -2,6 +2,7 @@
 #include "runner/trainer/context_parallel/attention_block.h"
 
 #include "runner/trainer/context_parallel/ruled_attention.h"
+#include "runner/trainer/device/kind.h"
 
 #include <ATen/ops/_scaled_dot_product_flash_attention.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
@@ -29,7 +30,7 @@ bool has_flash(const at::Tensor& query)
 {
     constexpr int64_t kVector = 8, kLargestHead = 256;
     const bool half = query.scalar_type() == at::kBFloat16 || query.scalar_type() == at::kHalf;
-    return !query.is_cpu() && half && query.size(-1) % kVector == 0 && query.size(-1) <= kLargestHead;
+    return !on_cpu(query) && half && query.size(-1) % kVector == 0 && query.size(-1) <= kLargestHead;
 }
 
 AttentionGradients attend_backward_flash(const at::Tensor& gradient, const at::Tensor& query, const at::Tensor& key,
@@ -50,7 +51,7 @@ AttentionPart attend(const at::Tensor& query, const at::Tensor& key, const at::T
 {
     const Sight seen = sight(asking, asked, rule);
     const bool causal = seen == Sight::causal;
-    if (seen == Sight::other || (!query.is_cpu() && !has_flash(query)))
+    if (seen == Sight::other || (!on_cpu(query) && !has_flash(query)))
         return attend_by_rule(query, key, value, asking, asked, rule);
     if (has_flash(query)) {
         auto result = at::_scaled_dot_product_flash_attention(query, key, value, 0.0, causal, false, rule.scale);
@@ -75,7 +76,7 @@ AttentionGradients attend_backward(const at::Tensor& gradient, const at::Tensor&
 {
     const Sight seen = sight(asking, asked, rule);
     const bool causal = seen == Sight::causal;
-    if (seen == Sight::other || (!query.is_cpu() && !has_flash(query)))
+    if (seen == Sight::other || (!on_cpu(query) && !has_flash(query)))
         return attend_backward_by_rule(gradient, query, key, value, output, log_sum, asking, asked, rule);
     if (has_flash(query))
         return attend_backward_flash(gradient, query, key, value, output, log_sum, causal, rule.scale);

@@ -44,14 +44,19 @@ public:
 
 private:
     // [n, micro_batch, seq_len] int64 in the host's memory, pinned where it goes to a GPU: tokens, labels, where
-    // documents are masked starts, and for each module that predicts further ahead its tokens and its labels.
-    [[nodiscard]] Expected<at::Tensor> samples(const GlobalBatch& batch, int micro_batch) const;
+    // documents are masked starts, and for each module that predicts further ahead its tokens and its labels. Made by who asks for them, and filled beside it.
+    [[nodiscard]] at::Tensor room() const;
+    [[nodiscard]] Expected<at::Tensor> samples(const GlobalBatch& batch, int micro_batch, at::Tensor room) const;
+    [[nodiscard]] Batch own_part(const at::Tensor& read) const;
+    // On a CPU that is rehearsed, whose memory is the host's: no values, but what is read and read ahead takes room.
+    [[nodiscard]] Batch rehearsed(bool read_ahead);
     [[nodiscard]] Expected<void> fill(const GlobalBatch& batch, int64_t index, Sampler::Sequence out) const;
 
     const ResolvedPlan& plan_;
     BatchShare share_;
     const Sampler *data_, *held_out_;
     ReadAhead ahead_;
+    at::Tensor here_, next_; // of rehearsed()
 };
 
 } // namespace fourfold::trainer

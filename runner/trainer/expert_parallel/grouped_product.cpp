@@ -2,6 +2,7 @@
 #include "runner/trainer/expert_parallel/grouped_product.h"
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/device/kind.h"
 
 #include <ATen/ops/_grouped_mm.h>
 #include <ATen/ops/cat.h>
@@ -163,7 +164,7 @@ private:
     // The rows of each expert times its weight, into `out`.
     void multiply(Tensors rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
     {
-        if (!out.is_cpu() && fp8_.tokens_in_block() > 0) // whose scales lie in columns of a whole number of rows
+        if (!on_cpu(out) && fp8_.tokens_in_block() > 0) // whose scales lie in columns of a whole number of rows
             for (at::Tensor& part : rows)
                 part = at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)});
         const Tensors of_rows = fp8_.largest_of(rows, of, sums),
@@ -186,7 +187,7 @@ private:
     // what a GPU's products sum over at once.
     [[nodiscard]] Tensors along_tokens(const at::Tensor& x) const
     {
-        const int64_t block = fp8_.tokens_in_block(), whole = block > 0 ? block : x.is_cpu() ? 1 : kAtOnce;
+        const int64_t block = fp8_.tokens_in_block(), whole = block > 0 ? block : on_cpu(x) ? 1 : kAtOnce;
         const auto missing = [&](int64_t count) { return (whole - count % whole) % whole; };
         Tensors columns = parts(x);
         if (runs_.empty()) {

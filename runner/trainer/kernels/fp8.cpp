@@ -52,8 +52,6 @@ at::Tensor spread(const at::Tensor& of_blocks, const at::Tensor& matrix, const S
 // 2 to the largest whole number that is not above log2(x): frexp gives x = mantissa * 2^exponent, mantissa in [0.5, 1).
 at::Tensor power_below(const at::Tensor& x)
 {
-    if (x.is_meta())
-        return x;
     const auto [mantissa, exponent] = at::frexp(x);
     return at::exp2(exponent.sub(1).to(x.scalar_type()));
 }

@@ -2,6 +2,7 @@
 #include "runner/trainer/kernels/fused.h"
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/device/kind.h"
 #include "runner/trainer/kernels/cpu_loops.h"
 #include "runner/trainer/kernels/gpu_kernels.h"
 #include "runner/trainer/rehearsal/lasting.h"
@@ -19,7 +20,7 @@ namespace fourfold::trainer {
 namespace {
 bool has_loops(const at::Tensor& x)
 {
-    return x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
+    return on_cpu(x) && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
 }
 
 // Calls `use` with a null pointer of the tensor's element type. `passes`: how often the kernel reads or writes as much
@@ -53,7 +54,7 @@ public:
         const at::Tensor x = inputs[0].contiguous(), &weight = inputs[1];
         const int64_t width = x.size(-1), rows = x.numel() / width;
         // A GPU's kernel keeps it in fp32, whatever the type is.
-        const auto kept_type = x.is_meta() && x.scalar_type() != at::kDouble ? at::kFloat : x.scalar_type();
+        const auto kept_type = on_cpu(x) || x.scalar_type() == at::kDouble ? x.scalar_type() : at::kFloat;
         const at::Tensor y = at::empty_like(x), scale = at::empty({rows}, x.options().dtype(kept_type));
         by_type(x, 2, [&](auto* t) {
             rms_norm_rows(data(x, t), data(weight, t), rows, width, eps_, data(y, t), data(scale, t));
@@ -193,7 +194,7 @@ at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double 
 {
     // Without values: at::rms_norm() would be put together of small operators, where a GPU has one kernel that keeps as
     // much as this one.
-    if ((!has_loops(x) && !x.is_meta()) || weight.scalar_type() != x.scalar_type())
+    if ((!has_loops(x) && (!x.is_meta() || on_cpu(x))) || weight.scalar_type() != x.scalar_type())
         return at::rms_norm(x, {x.size(-1)}, weight, eps);
     return apply(std::make_shared<RmsNorm>(eps), {x, weight})[0];
 }

@@ -2,6 +2,7 @@
 #include "runner/trainer/kernels/gpu_kernels.h"
 
 #include "runner/trainer/device/device.h"
+#include "runner/trainer/device/kind.h"
 #include "runner/trainer/kernels/launches.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
@@ -51,7 +52,7 @@ BlockShape shape_of(const at::Tensor& matrix, const ScaleBlock& block)
 bool has_gpu_kernels(const at::Tensor& x)
 {
     const at::ScalarType type = x.scalar_type();
-    return !x.is_cpu() && (type == at::kFloat || type == at::kBFloat16 || type == at::kHalf);
+    return !on_cpu(x) && (type == at::kFloat || type == at::kBFloat16 || type == at::kHalf);
 }
 
 at::Tensor turned_by_kernel(const at::Tensor& any, const at::Tensor& cosine, const at::Tensor& sine, int direction)

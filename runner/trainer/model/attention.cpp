@@ -4,7 +4,9 @@
 #include "runner/trainer/autograd/kept_results.h"
 #include "runner/trainer/context_parallel/ruled_attention.h"
 #include "runner/trainer/context_parallel/sequence_attention.h"
+#include "runner/trainer/device/kind.h"
 
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/baddbmm.h>
 #include <ATen/ops/cat.h>
@@ -83,12 +85,16 @@ at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, cons
     const at::Tensor q = heads_first(query), k = heads_first(key), v = heads_first(value);
     if (rule.kernel == AttentionKernel::unfused || rule.kernel == AttentionKernel::fused_softmax)
         return positions_first(dense_attention(q, k, v, sinks, rule));
-    // The CPU's kernel for it is FlashAttention-2's algorithm. On a GPU it is taken by name, cuDNN's through the choice
-    // that the program made (use_attention_kernel).
-    const bool chosen_by_library = query.is_cpu() || rule.kernel == AttentionKernel::cudnn;
-    if (rule.plain() && !sinks.defined() && chosen_by_library && KeptResults::in_use() == nullptr)
-        return positions_first(at::scaled_dot_product_attention(
-            q, k, v, std::nullopt, 0.0, /*is_causal=*/true, rule.scale, query.size(2) != key.size(2)));
+    // Taken by name; cuDNN's through the choice that the program made (use_attention_kernel). The CPU's kernel is
+    // FlashAttention-2's algorithm, too.
+    if (rule.plain() && !sinks.defined() && KeptResults::in_use() == nullptr) {
+        if (on_cpu(query))
+            return positions_first(std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(
+                q, k, v, 0.0, /*is_causal=*/true, std::nullopt, rule.scale)));
+        if (rule.kernel == AttentionKernel::cudnn)
+            return positions_first(at::scaled_dot_product_attention(
+                q, k, v, std::nullopt, 0.0, /*is_causal=*/true, rule.scale, query.size(2) != key.size(2)));
+    }
     return apply_attention(whole_attention(rule), query, key, value, sinks);
 }
 

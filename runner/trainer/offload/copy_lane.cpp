@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/offload/copy_lane.h"
 
+#include "runner/trainer/device/kind.h"
+
 #include <ATen/ops/empty.h>
 
 namespace fourfold::trainer {
 
 CopyLane::CopyLane(const at::Device& device)
     : stream_(device.is_cuda() ? gpu_side_stream() : nullptr)
-    , rehearsed_(device.is_meta() ? std::make_unique<RehearsedCopies>() : nullptr)
+    , rehearsed_(device.is_meta() && !on_cpu(device) ? std::make_unique<RehearsedCopies>() : nullptr)
 {
 }
 

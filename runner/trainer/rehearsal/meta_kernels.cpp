@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shapes of the operators that LibTorch knows on device `meta` from Python only, and what their kernels allocate for
-// themselves where it is much.
+// themselves where it is much: here a GPU's, in cpu_kernels.h a CPU's.
+#include "runner/trainer/rehearsal/cpu_kernels.h"
 #include "runner/trainer/rehearsal/rehearsed_device.h"
 
 #include <ATen/ExpandUtils.h>
@@ -30,7 +31,9 @@ at::Tensor embedding_dense_backward(
 {
     constexpr int64_t kUnsorted = 3072, kAtOnce = 10, kSort = 17919, kScan = 1279;
     const int64_t count = indices.numel(), vocab = rows.expect_int(), width = gradient.size(-1);
-    if (count <= kUnsorted || rehearsed_gpu().is_cpu())
+    if (rehearsed_device().cpu)
+        return cpu::embedding_dense_backward(gradient, indices, vocab);
+    if (count <= kUnsorted)
         return at::empty({vocab, width}, gradient.options());
     const auto numbers = [&](int64_t n) { return at::empty({n}, indices.options()); };
     const auto scratch = [&](int64_t bytes) { return at::empty({bytes}, indices.options().dtype(at::kByte)); };
@@ -54,18 +57,22 @@ at::Tensor embedding_dense_backward(
 
 // Mean and reciprocal deviation of each row are kept in fp32, as on a GPU.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(const at::Tensor& input, c10::SymIntArrayRef shape,
-    const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, double)
+    const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>&, double)
 {
+    if (rehearsed_device().cpu)
+        return cpu::native_layer_norm(input, input.size(-1), weight);
     auto rows = input.sizes().vec();
     std::fill(rows.end() - std::ptrdiff_t(shape.size()), rows.end(), 1);
     const auto kept = input.options().dtype(input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
     return {at::empty_like(input), at::empty(rows, kept), at::empty(rows, kept)};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const at::Tensor&, const at::Tensor& input,
-    c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>& weight,
-    const std::optional<at::Tensor>& bias, std::array<bool, 3> wanted)
+std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const at::Tensor& gradient,
+    const at::Tensor& input, c10::SymIntArrayRef, const at::Tensor&, const at::Tensor&,
+    const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias, std::array<bool, 3> wanted)
 {
+    if (rehearsed_device().cpu)
+        return cpu::native_layer_norm_backward(gradient, input, input.size(-1), weight, bias, wanted);
     const auto like = [](bool asked, const at::Tensor& x) { return asked ? at::empty_like(x) : at::Tensor(); };
     return {like(wanted[0], input), like(wanted[1] && weight, weight.value_or(input)),
         like(wanted[2] && bias, bias.value_or(input))};
@@ -89,6 +96,12 @@ at::Tensor& grown(at::Tensor& out, at::IntArrayRef sizes)
 at::Tensor& like_operand(const at::Tensor& self, at::Tensor& out)
 {
     return grown(out, self.sizes());
+}
+
+std::tuple<at::Tensor&, at::Tensor&> mantissa_and_exponent(
+    const at::Tensor& self, at::Tensor& mantissa, at::Tensor& exponent)
+{
+    return {grown(mantissa, self.sizes()), grown(exponent, self.sizes())};
 }
 
 // Of what has the shape of both operands broadcast.
@@ -121,10 +134,8 @@ flash_attention(
     const at::Tensor& query, const at::Tensor& key, const at::Tensor&, double, bool, bool, std::optional<double>)
 {
     const auto state = query.options().dtype(at::kUInt64);
-    // As the kernel lays it out: positions before heads, a GPU's in the order of the query's memory.
-    const at::Tensor rows = query.transpose(1, 2);
-    const at::Tensor output
-        = (rehearsed_gpu().is_cpu() ? at::empty(rows.sizes(), rows.options()) : at::empty_like(rows)).transpose(1, 2);
+    // As the kernel lays it out: positions before heads, in the order of the query's memory.
+    const at::Tensor output = at::empty_like(query.transpose(1, 2)).transpose(1, 2);
     return {output, at::empty({query.size(0), query.size(1), query.size(2)}, query.options().dtype(at::kFloat)),
         at::Tensor(), at::Tensor(), query.size(2), key.size(2), at::empty({2}, state), at::empty({}, state),
         at::empty({0}, query.options())};
@@ -137,9 +148,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at
     const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymInt, c10::SymInt, double, bool, const at::Tensor&,
     const at::Tensor&, std::optional<double>)
 {
-    const RehearsedGpu& gpu = rehearsed_gpu();
-    if (gpu.is_cpu())
-        return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
+    const DeviceTraits& gpu = rehearsed_device();
     const auto rounded = [](int64_t n, int64_t step) { return (n + step - 1) / step * step; };
     const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
     const int64_t rows = rounded(length, 128), columns = rounded(width, width <= 128 ? 32 : 64);
@@ -169,6 +178,7 @@ TORCH_LIBRARY_IMPL(aten, Meta, library)
     library.impl("native_layer_norm_backward", native_layer_norm_backward);
     library.impl("_fused_adam_", fused_adam);
     library.impl("_fused_adamw_", fused_adam);
+    library.impl("frexp.Tensor_out", mantissa_and_exponent);
     library.impl("abs.out", like_operand);
     library.impl("logical_not.out", like_operand);
     library.impl("logical_and.out", of_both);

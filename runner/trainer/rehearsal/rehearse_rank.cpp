@@ -5,6 +5,7 @@
 #include "runner/trainer/rehearsal/pass_player.h"
 #include "runner/trainer/rehearsal/recording_transport.h"
 #include "runner/trainer/rehearsal/rehearsed_device.h"
+#include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 
 #include <c10/util/Exception.h>
@@ -36,7 +37,17 @@ WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
 uint64_t product_workspace(const Gpu& gpu)
 {
     constexpr uint64_t kKiB = 1024;
-    return gpu.is_cpu() ? 0 : gpu.generation == "hopper" ? 8 * 4096 * kKiB : (2 * 4096 + 8 * 16) * kKiB;
+    return gpu.generation == "hopper" ? 8 * 4096 * kKiB : (2 * 4096 + 8 * 16) * kKiB;
+}
+
+DeviceTraits device_of(const ResolvedPlan& plan, const RankSettings& settings)
+{
+    const Gpu& gpu = plan.cluster.gpu;
+    if (settings.on_cpus || gpu.is_cpu())
+        return {.cpu = true, .threads = settings.threads > 0 ? settings.threads : threads_of_rank(plan)};
+    return {.product_workspace = product_workspace(gpu),
+        .multiprocessors = gpu.multiprocessors,
+        .deterministic = plan.run.deterministic};
 }
 
 // Empty: equal passes were folded that are not equal.
@@ -46,8 +57,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     const RehearsalPrices prices(plan);
     Ledger ledger(settings.capacity);
     ledger.program.rank = rank;
-    const RehearsedDevice device(ledger, prices,
-        {product_workspace(plan.cluster.gpu), plan.cluster.gpu.multiprocessors, plan.run.deterministic});
+    const RehearsedDevice device(ledger, prices, device_of(plan, settings));
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
     const Mesh mesh = make_mesh(plan.layout, rank, plan.model, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {

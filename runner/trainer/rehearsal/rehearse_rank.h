@@ -38,6 +38,9 @@ struct RankSettings {
     bool fold = true; // equal micro-batches are computed once
     uint64_t capacity = 0; // see CachingAllocator
     double expert_imbalance = 0; // tokens of each first expert-parallel rank above the mean, as a share of it
+    // A plan for GPUs as its ranks run where the job asks for CPUs by name (gloo).
+    bool on_cpus = false;
+    int threads = 0; // of a CPU rank; 0: as many as it takes on this computer
     // What the rank gets in the place of a recording wire of this name: a test's faulty one. Nothing: the wire itself.
     std::function<std::shared_ptr<Transport>(std::shared_ptr<Transport>, const std::string&)> wire = {};
 };

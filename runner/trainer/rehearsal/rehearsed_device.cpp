@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/rehearsed_device.h"
 
+#include "runner/trainer/rehearsal/cpu_kernels.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/core/Tensor.h>
@@ -22,9 +23,15 @@ namespace {
 // LibTorch's allocators and callbacks are of the process.
 Ledger* ledger = nullptr;
 const RehearsalPrices* prices = nullptr;
-RehearsedGpu gpu;
+DeviceTraits traits;
 
 thread_local int on_host = 0; // OnHosts that live
+
+// What happens here happens beside the device; a CPU's memory is the host's.
+bool is_apart()
+{
+    return on_host > 0 && !traits.cpu;
+}
 
 // cuBLAS has a handle in each thread that calls it, and each handle a workspace, which LibTorch takes from the
 // allocator with the first product and keeps. The trainer's thread and autograd's call it.
@@ -44,7 +51,7 @@ public:
     c10::DataPtr allocate(std::size_t bytes) override
     {
         const c10::Device device(c10::DeviceType::Meta);
-        if (!ledger || bytes == 0 || on_host > 0)
+        if (!ledger || bytes == 0 || is_apart())
             return {nullptr, nullptr, &ignore, device};
         if (const uint64_t given = std::exchange(given_to_sum, 0); given != 0) {
             ++more_owners[given];
@@ -99,6 +106,7 @@ struct Call final : at::ObserverContext {
     double bytes = 0; // of its inputs
     std::vector<std::pair<uint64_t, uint64_t>> reads; // while operations are under way
     int64_t kernels_before = 0; // of the rank
+    int64_t copies = 0; // bytes, of operands in another type
     bool on_device = false, on_host = false, is_product = false;
 };
 int64_t kernels = 0; // counted so far, by the calls that have ended
@@ -136,7 +144,7 @@ KernelWork attention(c10::ArrayRef<const c10::IValue> inputs, std::size_t first,
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
 {
-    if (on_host > 0)
+    if (is_apart())
         return nullptr;
     auto call = std::make_unique<Call>();
     const std::string_view name = function.name();
@@ -147,6 +155,10 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
         call->work = product(inputs[1].toTensor(), inputs[2].toTensor());
     else if (name == "aten::_scaled_dot_product_flash_attention")
         call->work = attention(inputs, 0, 4, Phase::forward);
+    else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu")
+        call->work = attention(inputs, 0, 4, Phase::forward);
+    else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward")
+        call->work = attention(inputs, 1, 7, Phase::backward);
     else if (name == "aten::_scaled_dot_product_flash_attention_backward")
         call->work = attention(inputs, 1, 11, Phase::backward);
     call->is_product = call->work.flops > 0 && !name.starts_with("aten::_scaled_dot");
@@ -161,6 +173,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
                 call->reads.push_back(range);
         });
     call->kernels_before = kernels;
+    if (traits.cpu && call->on_device)
+        call->copies = cpu::bytes_of_copies(name, inputs);
     if (adds_in_place(function))
         given_to_sum = reinterpret_cast<uint64_t>(inputs[0].toTensor().storage().data_ptr().get());
     return call;
@@ -182,7 +196,7 @@ void take_workspace()
 {
     const bool in_autograd = torch::autograd::get_current_graph_task_id() >= 0;
     if (!std::exchange(in_autograd ? workspaces.autograd : workspaces.trainer, true))
-        ledger->allocate_for_good(gpu.product_workspace);
+        ledger->allocate_for_good(traits.product_workspace);
 }
 
 void end(const at::RecordFunction& function, at::ObserverContext* context)
@@ -191,13 +205,15 @@ void end(const at::RecordFunction& function, at::ObserverContext* context)
         return;
     auto& call = static_cast<Call&>(*context);
     const std::string_view name = function.name();
-    if (call.is_product && !gpu.is_cpu())
+    if (call.is_product && !traits.cpu)
         take_workspace();
     for (const c10::IValue& output : function.outputs())
         each_tensor(output, [&](const at::Tensor& tensor) {
             call.on_device |= tensor.is_meta();
             call.bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
         });
+    if (call.copies > 0)
+        ledger->free(ledger->allocate(uint64_t(call.copies)));
     // Attention copies first what does not lie as it needs it.
     const bool by_others = kernels != call.kernels_before && call.work.flops == 0;
     if (!call.on_device || by_others || std::ranges::find(kNoKernel, name) != kNoKernel.end())
@@ -229,9 +245,9 @@ void end_node(const at::RecordFunction&, at::ObserverContext*)
 }
 } // namespace
 
-const RehearsedGpu& rehearsed_gpu()
+const DeviceTraits& rehearsed_device()
 {
-    return gpu;
+    return traits;
 }
 
 std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor)
@@ -244,7 +260,7 @@ std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor)
     return {begin, begin + tensor.nbytes()};
 }
 
-RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_prices, const RehearsedGpu& own_gpu)
+RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_prices, const DeviceTraits& own_traits)
     : calls_(at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
                                        .needsInputs(true)
                                        .needsOutputs(true)
@@ -256,7 +272,7 @@ RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_
     c10::SetAllocator(c10::DeviceType::Meta, &allocator, /*priority=*/1);
     ledger = &own_ledger;
     prices = &own_prices;
-    gpu = own_gpu;
+    traits = own_traits;
     kernels = 0;
     workspaces = {};
     more_owners.clear();
@@ -269,7 +285,7 @@ RehearsedDevice::~RehearsedDevice()
     at::removeCallback(nodes_);
     ledger = nullptr;
     prices = nullptr;
-    gpu = {};
+    traits = {};
 }
 
 void lasting(LastingKey key, std::function<void()> change)

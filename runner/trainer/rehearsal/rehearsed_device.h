@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A GPU that is not there. Tensors without values (device `meta`) take no memory and compute nothing; while one of
-// these lives, a ledger has what they would take and how long a GPU would compute.
+// A device that is not there. Tensors without values (device `meta`) take no memory and compute nothing; while one of
+// these lives, a ledger has what they would take and how long the device would compute.
 #pragma once
 
 #include "core/rehearsal/ledger.h"
@@ -17,19 +17,20 @@ namespace fourfold::trainer {
 // `meta`.
 std::pair<uint64_t, uint64_t> bytes_of(const at::Tensor& tensor);
 
-// What kernels allocate for themselves goes by it.
-struct RehearsedGpu {
-    uint64_t product_workspace = 0; // bytes, of each thread that calls cuBLAS; 0: a CPU
+// Which way the trainer's code and LibTorch's kernels go, and what these allocate for themselves, goes by it.
+struct DeviceTraits {
+    bool cpu = false; // the ranks run on CPUs
+    int threads = 1; // of a CPU rank
+    uint64_t product_workspace = 0; // bytes, of each thread that calls cuBLAS
     int multiprocessors = 0;
     bool deterministic = false; // the run's kernels
-    [[nodiscard]] bool is_cpu() const { return product_workspace == 0; }
 };
-const RehearsedGpu& rehearsed_gpu(); // of the RehearsedDevice that lives; none: an empty one
+const DeviceTraits& rehearsed_device(); // of the RehearsedDevice that lives; none: a GPU of which nothing is known
 
 // One at a time in a process; it must outlive every tensor of device `meta` that is made while it lives.
 class RehearsedDevice {
 public:
-    RehearsedDevice(Ledger& ledger, const RehearsalPrices& prices, const RehearsedGpu& gpu);
+    RehearsedDevice(Ledger& ledger, const RehearsalPrices& prices, const DeviceTraits& traits);
     ~RehearsedDevice();
     RehearsedDevice(const RehearsedDevice&) = delete;
     RehearsedDevice& operator=(const RehearsedDevice&) = delete;

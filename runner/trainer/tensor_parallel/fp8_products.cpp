@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 
+#include "runner/trainer/device/kind.h"
+
 #include <ATen/ops/_scaled_mm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
@@ -151,7 +153,7 @@ Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums su
                                                                                          : ScaleKind::exact;
     const bool wide_range = recipe_ == Fp8Recipe::tensorwise && of == Of::gradient;
     Quantized quantized = quantize(matrix, wide_range ? at::kFloat8_e5m2 : at::kFloat8_e4m3fn, block, kind, magnitudes);
-    if (!matrix.is_cpu())
+    if (!on_cpu(matrix))
         return {{}, std::move(quantized)};
     return {dequantize(quantized, block, matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat), {}};
 }
@@ -187,7 +189,7 @@ at::Tensor Fp8Products::weight_gradient(const at::Tensor& slope, const at::Tenso
     const at::Tensor& largest_x, Sums sums) const
 {
     // Where no blocks run along a sequence, the sum over tokens may go as they lie; on a CPU it keeps its order.
-    const auto columns = tokens_in_block() > 0 || x.is_cpu() ? along_sequences : along_tokens;
+    const auto columns = tokens_in_block() > 0 || on_cpu(x) ? along_sequences : along_tokens;
     return product(factor(columns(slope), Of::gradient, sums, largest_slope),
         factor(columns(x), Of::activation, sums, largest_x), x.scalar_type());
 }
