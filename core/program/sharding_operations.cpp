@@ -104,7 +104,7 @@ double layer_bytes(const ResolvedPlan& plan, const RankShape& rank)
     return narrow ? bytes_per_element(Precision::fp8) : rank.element_bytes;
 }
 
-// FSDP under pipeline parallelism: gathered and reduced once a step, not per micro-batch.
+// FSDP under pipeline parallelism: what is gathered or reduced once a step, not per micro-batch.
 void add_sharded_pipeline(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
@@ -117,14 +117,18 @@ void add_sharded_pipeline(
     };
     const Constants& constants = rank.constants;
     const double gathers = constants[Constant::fsdp_pipeline_gathers];
-    add("fsdp parameter gather", Collective::all_gather, per_layer * layer_bytes(plan, rank),
-        gathers * parameters.layer_count);
-    add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
-    const double root = parameters.dense - parameters.layers;
-    if (root <= 0 || constants[Constant::fsdp_pipeline_root] < 0.5)
+    const double root = constants[Constant::fsdp_pipeline_root] < 0.5 ? 0 : parameters.dense - parameters.layers;
+    if (gathered_once_a_step(plan)) {
+        add("fsdp parameter gather", Collective::all_gather, per_layer * layer_bytes(plan, rank),
+            gathers * parameters.layer_count);
+        if (root > 0)
+            add("fsdp root parameter gather", Collective::all_gather, root * rank.element_bytes, gathers);
+    }
+    if (reduced_each_micro_batch(plan))
         return;
-    add("fsdp root parameter gather", Collective::all_gather, root * rank.element_bytes, gathers);
-    add("fsdp root gradient reduction", Collective::reduce_scatter, root * rank.gradient_bytes, 1);
+    add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
+    if (root > 0)
+        add("fsdp root gradient reduction", Collective::reduce_scatter, root * rank.gradient_bytes, 1);
 }
 
 // ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back, or the fp32 masters that
@@ -188,9 +192,17 @@ bool fully_sharded(const Training& training)
     return training.sharding == Sharding::parameters || training.sharding == Sharding::hybrid;
 }
 
+bool gathered_once_a_step(const ResolvedPlan& plan)
+{
+    const FsdpSettings& fsdp = plan.training.fsdp;
+    return fully_sharded(plan.training) && plan.layout.pp > 1
+        && !(fsdp.each_micro_batch && fsdp.reshard_after_forward);
+}
+
 bool reduced_each_micro_batch(const ResolvedPlan& plan)
 {
-    return plan.training.sharding == Sharding::gradients || (fully_sharded(plan.training) && plan.layout.pp == 1);
+    return plan.training.sharding == Sharding::gradients
+        || (fully_sharded(plan.training) && (plan.layout.pp == 1 || plan.training.fsdp.each_micro_batch));
 }
 
 bool gradients_go_at_once(const Training& training)
@@ -244,10 +256,9 @@ void add_micro_batch_sharding(
 {
     const Training& training = plan.training;
     const bool fsdp = fully_sharded(training);
-    if (!fsdp && training.sharding != Sharding::gradients)
-        return;
-    if (fsdp && plan.layout.pp > 1)
-        return; // once a step, see add_step_operations
+    if (!reduced_each_micro_batch(plan))
+        return; // once a step, if at all: see add_step_operations
+    const bool gathered = fsdp && !gathered_once_a_step(plan);
     const auto group = training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
     // ZeRO-2 sums the micro-batches that a chunk sees one after the other where they are (Llama 3, arXiv:2407.21783,
     // section 3.3.2: gradients are sharded, and a reduction for each micro-batch would not hide).
@@ -265,7 +276,7 @@ void add_micro_batch_sharding(
         list.push_back(std::move(op));
     };
     const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool of_layers) {
-        if (fsdp) {
+        if (gathered) {
             const bool narrow
                 = of_layers && ranks != GroupKind::expert_dp; // experts have a scale each, told with their use
             const double bytes = count * (narrow ? layer_bytes(plan, rank) : rank.element_bytes);

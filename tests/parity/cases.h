@@ -33,6 +33,7 @@ std::vector<Case> precision_cases();
 // For the long tests alone.
 std::vector<Case> more_precision_cases();
 std::vector<Case> more_pipeline_cases();
+std::vector<Case> more_data_cases(); // FSDP in pipelines, for each micro-batch
 std::vector<Case> expert_cases(); // mixtures of experts: ep, etp
 std::vector<Case> all_cases(); // of the tables above
 // Of these as few, of few ranks, as have every setting that is in any of them.

@@ -127,6 +127,8 @@ Expected<void> Executor::run(const StageWork& work, StepTrace* trace)
                 return held.input.defined() ? held.input.grad() : at::Tensor();
             };
             FOURFOLD_TRY(const at::Tensor gradient, perform(action, backward));
+            if (work.after_backward)
+                work.after_backward();
             if (held.input.defined())
                 pass_on(planned, gradient);
         }

@@ -25,6 +25,8 @@ struct StageWork {
     at::Tensor loss_gradient;
     // Stands between the executor and every action; left out, the action is computed.
     std::function<Expected<at::Tensor>(const Action&, const Compute&)> perform = {};
+    // After every backward pass through a chunk, weight gradients that come later apart.
+    std::function<void()> after_backward = {};
 };
 
 class Executor {
