@@ -195,8 +195,7 @@ bool fully_sharded(const Training& training)
 bool gathered_once_a_step(const ResolvedPlan& plan)
 {
     const FsdpSettings& fsdp = plan.training.fsdp;
-    return fully_sharded(plan.training) && plan.layout.pp > 1
-        && !(fsdp.each_micro_batch && fsdp.reshard_after_forward);
+    return fully_sharded(plan.training) && plan.layout.pp > 1 && !(fsdp.each_micro_batch && fsdp.reshard_after_forward);
 }
 
 bool reduced_each_micro_batch(const ResolvedPlan& plan)

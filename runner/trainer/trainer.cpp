@@ -138,7 +138,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
     const bool by_micro_batch = reduced_each_micro_batch(plan);
     GradientSettings settings{training.overlap.grad_reduce, training.sequence_parallel, by_micro_batch,
-        by_micro_batch && plan.layout.pp > 1 ? trainer->units_->gradient_lanes() : std::vector<int>(), type_of(training.grad_dtype, exact),
+        by_micro_batch && plan.layout.pp > 1 ? trainer->units_->gradient_lanes() : std::vector<int>(),
+        type_of(training.grad_dtype, exact),
         [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
         [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }};
     if (training.optimizer_in_backward) {

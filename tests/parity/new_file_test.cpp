@@ -32,7 +32,8 @@ std::vector<char> numbers(std::size_t count)
 TEST(NewFiles, HaveTheBytesThatTheyGot)
 {
     const testing::TemporaryFolder folder;
-    for (const std::size_t size : {std::size_t(0), std::size_t(5), std::size_t(8) << 20, (std::size_t(9) << 20) + 4099}) {
+    for (const std::size_t size :
+        {std::size_t(0), std::size_t(5), std::size_t(8) << 20, (std::size_t(9) << 20) + 4099}) {
         const std::vector<char> bytes = numbers(size);
         const auto path = folder.path() / std::to_string(size);
         {

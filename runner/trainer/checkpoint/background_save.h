@@ -40,8 +40,8 @@ class BackgroundSave {
 public:
     // `line`: to the job's store, for this object alone; null in a job of one rank. `told` is called on the thread when
     // a save is over, `first` before everything else.
-    BackgroundSave(int rank, int ranks, std::shared_ptr<StoreClient> line,
-        std::function<void(const SaveOutcome&)> told, std::function<void()> first = {});
+    BackgroundSave(int rank, int ranks, std::shared_ptr<StoreClient> line, std::function<void(const SaveOutcome&)> told,
+        std::function<void()> first = {});
     // Waits for what is under way.
     ~BackgroundSave();
     BackgroundSave(const BackgroundSave&) = delete;

@@ -54,7 +54,8 @@ void RankShare::make_room() const
     if (host_.is_pinned()) // CUDA found them
         return;
     const auto begin = reinterpret_cast<uintptr_t>(host_.data_ptr());
-    const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = (begin + uintptr_t(host_.numel())) / kPage * kPage;
+    const uintptr_t first = (begin + kPage - 1) / kPage * kPage,
+                    last = (begin + uintptr_t(host_.numel())) / kPage * kPage;
     if (first >= last)
         return;
     auto* const pages = reinterpret_cast<void*>(first); // NOLINT(performance-no-int-to-ptr)

@@ -42,7 +42,8 @@ struct ParameterUnits::State {
 
     [[nodiscard]] int chunk_of(int layer) const
     {
-        return layer == kRear ? int(chunks.size()) : int(std::ranges::upper_bound(chunks, std::max(layer, 0)) - chunks.begin());
+        return layer == kRear ? int(chunks.size())
+                              : int(std::ranges::upper_bound(chunks, std::max(layer, 0)) - chunks.begin());
     }
     // What is computed after one unit and before another, if it is a unit of the same chunk.
     [[nodiscard]] std::optional<std::size_t> beside(std::size_t unit, std::size_t other) const
@@ -113,7 +114,7 @@ struct ParameterUnits::State {
 ParameterUnits::ParameterUnits(
     const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish, std::vector<int> chunks)
     : state_(std::make_unique<State>(
-          State{weights, settings, keep, overlap_publish, std::move(chunks), {}, {}, 0, {}, {}, {}, false, {}}))
+        State{weights, settings, keep, overlap_publish, std::move(chunks), {}, {}, 0, {}, {}, {}, false, {}}))
 {
     const auto& shards = weights.shards();
     for (std::size_t i = 0; i < shards.size(); ++i) {

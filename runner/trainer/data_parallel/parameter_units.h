@@ -21,8 +21,8 @@ public:
 
     // `keep`: what is gathered stays until end_of_pass(). `overlap_publish`: publish() does not wait. `chunks`: the
     // first layers of this rank's chunks, where it is one of a pipeline: passes over one chunk know of no other.
-    ParameterUnits(const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish,
-        std::vector<int> chunks = {});
+    ParameterUnits(
+        const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish, std::vector<int> chunks = {});
     ~ParameterUnits();
     ParameterUnits(const ParameterUnits&) = delete;
     ParameterUnits& operator=(const ParameterUnits&) = delete;
