@@ -81,6 +81,7 @@ struct FsdpSettings {
     int layers_per_unit = 1;
     bool reshard_after_forward = true;
     bool prefetch = true;
+    bool each_micro_batch = false; // in a pipeline too: gathered, freed and reduced for each, not once a step
 };
 
 // Over which tokens a balance loss counts how often an expert was chosen: those of each sequence (DeepSeek-V3,

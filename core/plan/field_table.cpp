@@ -266,6 +266,10 @@ std::vector<PlanKey> training()
         bound(FOURFOLD_MEMBER(training.fsdp.reshard_after_forward),
             "Freed after the forward pass and gathered again for the backward pass."),
         bound(FOURFOLD_MEMBER(training.fsdp.prefetch), "The next unit is gathered while one computes."),
+        unless_default(bound(FOURFOLD_MEMBER(training.fsdp.each_micro_batch),
+            "In a pipeline: units are gathered and freed, and their gradients reduced, for each micro-batch. Else once "
+            "a "
+            "step, and a stage holds them whole meanwhile.")),
         key("training.overlap", FieldType::object, "What is communicated behind the computation."),
         bound(FOURFOLD_MEMBER(training.overlap.grad_reduce), "The reduction of gradients."),
         bound(FOURFOLD_MEMBER(training.overlap.param_gather), "The gather of updated parameters."),

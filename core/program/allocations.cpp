@@ -94,23 +94,28 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
     if (!fully_sharded(training) || split.weights <= 1)
         return;
     const Number element = input<Number>("bytes", rank.element_bytes);
-    if (units_stay(plan)) {
+    const Number unit = input<Number>("parameters of a unit",
+        parameters.largest_layer * std::min(std::max(1, training.fsdp.layers_per_unit), parameters.layer_count));
+    const Number rear = input<Number>("parameters behind the layers", parameters.rear_unit);
+    const Number units = constant<Number>(rank, Constant::fsdp_unit_buffers);
+    if (gathered_once_a_step(plan))
         add_gathered_weights(list, rank, parameters);
+    else
+        add<Number>(list, MemoryKind::weights, Lifetime::step,
+            element * larger(units * unit + input<Number>("shared by both ends", parameters.lasting_unit), unit + rear),
+            "gathered units",
+            "the unit in use and the prefetched one; the head's from the forward to the backward pass");
+    // Of a split backward pass some gradients come before a matrix's, and make the room for all of their unit.
+    const bool split_pass = plan.layout.pp > 1 && traits_of(training.schedule).splits_backward;
+    if (!reduced_each_micro_batch(plan) || split_pass) {
         const double others
             = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
         if (!gradients_go_at_once(training))
             add<Number>(list, MemoryKind::gradients, Lifetime::step,
                 input<Number>("parameters of others", others) * width, "unsharded gradients",
-                "kept until the last micro-batch");
+                "kept until the last micro-batch, or a split backward pass's second half");
         return;
     }
-    const Number unit = input<Number>("parameters of a unit",
-        parameters.largest_layer * std::min(std::max(1, training.fsdp.layers_per_unit), parameters.layer_count));
-    const Number rear = input<Number>("parameters behind the layers", parameters.rear_unit);
-    const Number units = constant<Number>(rank, Constant::fsdp_unit_buffers);
-    add<Number>(list, MemoryKind::weights, Lifetime::step,
-        element * larger(units * unit + input<Number>("shared by both ends", parameters.lasting_unit), unit + rear),
-        "gathered units", "the unit in use and the prefetched one; the head's from the forward to the backward pass");
     // At the loss there are the last gradients of the micro-batch before, on their way since then, and the head's own
     // as its product gives it. Without the logits, gradients wait for their reduction as activations are freed.
     const bool moe = plan.model.experts.has_value();
@@ -121,12 +126,14 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         freed = freed - freed_selectively<Number>(plan, rank, moe, freed);
     const Number one = width * unit;
     Number at_loss = element * rear;
+    const double front
+        = parameters.dense - parameters.layers - (parameters.lasting_unit > 0 ? 0 : parameters.rear_unit);
     if (training.micro_batches > 1)
-        at_loss += one
-            + width
-                * input<Number>("parameters before the layers",
-                    parameters.dense - parameters.layers - (parameters.lasting_unit > 0 ? 0 : parameters.rear_unit));
-    Number later = width * rear + one - logits_bytes<Number>(rank), most = larger(at_loss, later);
+        at_loss += front > 0 ? one + width * input<Number>("parameters before the layers", front) : 2 * one;
+    Number later = width * rear + one, most = at_loss;
+    if (parameters.rear_unit > 0)
+        later = later - logits_bytes<Number>(rank);
+    most = larger(most, later);
     for (double filled = 2; filled < buffers; ++filled) {
         later = later + one - freed;
         most = larger(most, later);
@@ -275,19 +282,20 @@ std::vector<AllocationOf<Number>> state_allocations(
             "unsharded gradients of a chunk",
             "summed over the micro-batches of a block, while those of the chunk before are reduced");
     else if (fsdp && split.weights > 1) {
-        if (units_stay(plan)) {
+        const Number unit = constant<Number>(rank, Constant::fsdp_unit_buffers)
+            * input<Number>("parameters of the largest unit", parameters.largest_unit) * element;
+        if (gathered_once_a_step(plan))
             add_gathered_weights(list, rank, parameters);
+        else
+            add<Number>(list, MemoryKind::weights, Lifetime::step, unit, "gathered units",
+                "the unit in use and the prefetched one");
+        if (reduced_each_micro_batch(plan))
+            add<Number>(
+                list, MemoryKind::gradients, Lifetime::step, unit, "unit gradients", "before their reduce-scatter");
+        else
             add<Number>(list, MemoryKind::gradients, Lifetime::step,
                 total(constant<Number>(rank, Constant::pipeline_gradient_bytes)), "unsharded gradients",
                 "kept until the last micro-batch");
-        } else {
-            const Number unit = constant<Number>(rank, Constant::fsdp_unit_buffers)
-                * input<Number>("parameters of the largest unit", parameters.largest_unit) * element;
-            add<Number>(list, MemoryKind::weights, Lifetime::step, unit, "gathered units",
-                "the unit in use and the prefetched one");
-            add<Number>(
-                list, MemoryKind::gradients, Lifetime::step, unit, "unit gradients", "before their reduce-scatter");
-        }
     }
     add<Number>(list, MemoryKind::other, Lifetime::step,
         constant<Number>(rank, Constant::framework_memory_gib) * input<Number>("bytes per GiB", kGib),

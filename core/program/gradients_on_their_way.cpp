@@ -25,7 +25,7 @@ template <typename Number>
 void add_gradients_on_their_way(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan,
     const RankShape& rank, const ChunkShape& shape, bool moe)
 {
-    if (!gradients_go_at_once(plan.training) || (fully_sharded(plan.training) && !units_stay(plan))
+    if (!gradients_go_at_once(plan.training) || (fully_sharded(plan.training) && reduced_each_micro_batch(plan))
         || !is_our_trainer(rank.constants))
         return;
     constexpr double kBucket = 25 << 18; // elements: of the trainer's buckets of small tensors

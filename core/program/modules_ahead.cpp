@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The modules that predict further ahead (DeepSeek-V3, arXiv:2412.19437, section 2.2): on the last stage, each a
 // projection of the stream beside the embedding of the next token, a layer, and the head once more.
-#include "core/program/layer_operations.h"
 #include "core/program/modules_ahead.h"
+#include "core/program/layer_operations.h"
 #include "core/program/muon.h"
 
 #include <algorithm>
@@ -29,8 +29,7 @@ void add_module_operations(std::vector<Operation>& list, const ResolvedPlan& pla
             .work = Elementwise{.bytes = kPasses * rows * rank.hidden * rank.element_bytes}},
         again);
     const bool moe = model.is_moe_layer(model.layers);
-    add_layer_operations(
-        list, plan, rank, {model.predicted_ahead, moe}, repeats_modules(plan.training) ? modules : 0);
+    add_layer_operations(list, plan, rank, {model.predicted_ahead, moe}, repeats_modules(plan.training) ? modules : 0);
     for (int module = 0; module < model.predicted_ahead; ++module) {
         add_embedding_operations(list, plan, rank);
         add_head_operations(list, plan, rank);

@@ -105,7 +105,8 @@ double layer_bytes(const ResolvedPlan& plan, const RankShape& rank)
     return narrow ? bytes_per_element(Precision::fp8) : rank.element_bytes;
 }
 
-// FSDP where passes overlap, as under pipeline parallelism: gathered and reduced once a step, not per micro-batch.
+// FSDP where passes overlap, as under pipeline parallelism: what is gathered or reduced once a step, not per
+// micro-batch.
 void add_sharded_pipeline(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
 {
@@ -119,21 +120,26 @@ void add_sharded_pipeline(
     };
     const Constants& constants = rank.constants;
     const double gathers = constants[Constant::fsdp_pipeline_gathers];
-    add("fsdp parameter gather", Collective::all_gather, per_layer * layer_bytes(plan, rank),
-        gathers * parameters.layer_count);
+    const double root = constants[Constant::fsdp_pipeline_root] < 0.5 ? 0 : parameters.dense - parameters.layers;
+    const bool experts = parameters.experts > 0 && expert_copies(plan) > 1;
+    const double one = experts ? parameters.experts / parameters.moe_layers : 0;
+    if (gathered_once_a_step(plan)) {
+        add("fsdp parameter gather", Collective::all_gather, per_layer * layer_bytes(plan, rank),
+            gathers * parameters.layer_count);
+        if (experts)
+            add("fsdp expert parameter gather", Collective::all_gather, one * rank.element_bytes,
+                gathers * parameters.moe_layers, true);
+        if (root > 0)
+            add("fsdp root parameter gather", Collective::all_gather, root * rank.element_bytes, gathers);
+    }
+    if (reduced_each_micro_batch(plan))
+        return;
     add("fsdp gradient reduction", Collective::reduce_scatter, per_layer * rank.gradient_bytes, parameters.layer_count);
-    if (parameters.experts > 0 && expert_copies(plan) > 1) {
-        const double one = parameters.experts / parameters.moe_layers;
-        add("fsdp expert parameter gather", Collective::all_gather, one * rank.element_bytes,
-            gathers * parameters.moe_layers, true);
+    if (experts)
         add("fsdp expert gradient reduction", Collective::reduce_scatter, one * rank.gradient_bytes,
             parameters.moe_layers, true);
-    }
-    const double root = parameters.dense - parameters.layers;
-    if (root <= 0 || constants[Constant::fsdp_pipeline_root] < 0.5)
-        return;
-    add("fsdp root parameter gather", Collective::all_gather, root * rank.element_bytes, gathers);
-    add("fsdp root gradient reduction", Collective::reduce_scatter, root * rank.gradient_bytes, 1);
+    if (root > 0)
+        add("fsdp root gradient reduction", Collective::reduce_scatter, root * rank.gradient_bytes, 1);
 }
 
 // ZeRO-Offload (arXiv:2101.06840): gradients to the host, the update there, weights back, or the fp32 masters that
@@ -198,14 +204,17 @@ bool fully_sharded(const Training& training)
     return training.sharding == Sharding::parameters || training.sharding == Sharding::hybrid;
 }
 
-bool units_stay(const ResolvedPlan& plan)
+bool gathered_once_a_step(const ResolvedPlan& plan)
 {
-    return fully_sharded(plan.training) && (plan.layout.pp > 1 || passes_side_by_side(plan));
+    const FsdpSettings& fsdp = plan.training.fsdp;
+    const bool each = fsdp.each_micro_batch && fsdp.reshard_after_forward;
+    return fully_sharded(plan.training) && (passes_side_by_side(plan) || (plan.layout.pp > 1 && !each));
 }
 
 bool reduced_each_micro_batch(const ResolvedPlan& plan)
 {
-    return plan.training.sharding == Sharding::gradients || (fully_sharded(plan.training) && !units_stay(plan));
+    const bool one_by_one = !passes_side_by_side(plan) && (plan.layout.pp == 1 || plan.training.fsdp.each_micro_batch);
+    return plan.training.sharding == Sharding::gradients || (fully_sharded(plan.training) && one_by_one);
 }
 
 bool gradients_go_at_once(const Training& training)
@@ -259,10 +268,9 @@ void add_micro_batch_sharding(
 {
     const Training& training = plan.training;
     const bool fsdp = fully_sharded(training);
-    if (!fsdp && training.sharding != Sharding::gradients)
-        return;
-    if (units_stay(plan))
-        return; // once a step, see add_step_operations
+    if (!reduced_each_micro_batch(plan))
+        return; // once a step, if at all: see add_step_operations
+    const bool gathered = fsdp && !gathered_once_a_step(plan);
     const auto group = training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
     // ZeRO-2 sums the micro-batches that a chunk sees one after the other where they are (Llama 3, arXiv:2407.21783,
     // section 3.3.2: gradients are sharded, and a reduction for each micro-batch would not hide).
@@ -280,7 +288,7 @@ void add_micro_batch_sharding(
         list.push_back(std::move(op));
     };
     const auto add_unit = [&](const std::string& what, GroupKind ranks, double count, double units, bool of_layers) {
-        if (fsdp) {
+        if (gathered) {
             const bool narrow
                 = of_layers && ranks != GroupKind::expert_dp; // experts have a scale each, told with their use
             const double bytes = count * (narrow ? layer_bytes(plan, rank) : rank.element_bytes);
@@ -309,7 +317,7 @@ void add_step_operations(
     const Layout& layout = plan.layout;
     if (!fully_sharded(plan.training))
         add_replicated(list, plan, rank, parameters);
-    else if (units_stay(plan))
+    else
         add_sharded_pipeline(list, plan, rank, parameters);
     if (plan.training.sharding == Sharding::hybrid) {
         Operation replicas = reduction("gradient sum over the copies of a shard", GroupKind::dp_replicate,

@@ -36,9 +36,9 @@ Sharded sharded(const ResolvedPlan& plan);
 int micro_batches_together(const ResolvedPlan& plan);
 double expert_copies(const ResolvedPlan& plan);
 bool fully_sharded(const Training& training); // FSDP, ZeRO-3 or HSDP
-// Do fully sharded weights, once gathered, stay to the end of a step, and their gradients wait for its last
-// micro-batch? Where passes over several micro-batches overlap.
-bool units_stay(const ResolvedPlan& plan);
+// Do fully sharded weights come once a step, and stay from the first forward to the last backward? Where passes over
+// several micro-batches overlap, unless they are to come for each of them.
+bool gathered_once_a_step(const ResolvedPlan& plan);
 // Are the gradients of each micro-batch reduced as they come, so that a rank adds up its own part alone?
 bool reduced_each_micro_batch(const ResolvedPlan& plan);
 // With an optimizer in the backward pass of a step's only micro-batch no gradient waits for another one.
@@ -47,7 +47,7 @@ bool gradients_go_at_once(const Training& training);
 // Once a step: reduction, gather, tied embeddings, optimizer, the stack's fixed cost.
 void add_step_operations(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
-// Per micro-batch: FSDP gathers and reductions (pp = 1), ZeRO-2 reductions.
+// Per micro-batch: FSDP gathers and reductions, unless they come once a step; ZeRO-2 reductions.
 void add_micro_batch_sharding(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters);
 

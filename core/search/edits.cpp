@@ -269,6 +269,11 @@ void add_execution(EditList& list)
             reshard = !reshard;
         });
         list.add("fsdp", run, [](ResolvedPlan& changed) { changed.training.fsdp.prefetch = true; });
+        if (plan.layout.pp > 1)
+            list.add("fsdp", run, [](ResolvedPlan& changed) {
+                bool& each = changed.training.fsdp.each_micro_batch;
+                each = !each;
+            });
     }
 }
 
@@ -375,6 +380,7 @@ void overlay(const ResolvedPlan& base, const ResolvedPlan& changed, ResolvedPlan
         take(before.overlap.*overlap, after.overlap.*overlap, training.overlap.*overlap);
     take(before.fsdp.reshard_after_forward, after.fsdp.reshard_after_forward, training.fsdp.reshard_after_forward);
     take(before.fsdp.prefetch, after.fsdp.prefetch, training.fsdp.prefetch);
+    take(before.fsdp.each_micro_batch, after.fsdp.each_micro_batch, training.fsdp.each_micro_batch);
 }
 
 } // namespace

@@ -106,13 +106,17 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         }
         return groups;
     };
-    auto buckets = values_too ? plan_units(shards, training.fsdp.layers_per_unit, groups_of)
+    std::vector<int> chunks; // of a pipeline
+    if (plan.layout.pp > 1)
+        for (const ModelChunk& chunk : chunks_of(plan, mesh.schedule.stage_of_chunk, mesh.at.pp))
+            chunks.push_back(chunk.first_layer);
+    auto buckets = values_too ? plan_units(shards, training.fsdp.layers_per_unit, groups_of, chunks)
                               : plan_buckets(shards, default_bucket_capacity(shards), groups_of);
     const auto exact = tensor_options(options);
     trainer->weights_ = std::make_unique<Weights>(std::move(shards), std::move(buckets), mesh, plan.run.seed, exact,
         type_of(training.precision, exact), values_too, training.offload == Offload::optimizer);
-    trainer->units_ = std::make_unique<ParameterUnits>(
-        *trainer->weights_, training.fsdp, /*keep=*/units_stay(plan), training.overlap.param_gather);
+    trainer->units_ = std::make_unique<ParameterUnits>(*trainer->weights_, training.fsdp, gathered_once_a_step(plan),
+        training.overlap.param_gather, std::move(chunks));
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp, training.cp_method);
     if (training.precision == Precision::fp8) {
         trainer->fp8_ = std::make_unique<Fp8Products>(training, mesh[GroupKind::tp], mesh[GroupKind::dp_cp]);
@@ -136,7 +140,9 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     }
     trainer->chunks_
         = make_decoders(plan, mesh, *trainer->weights_, *trainer->units_, *trainer->block_settings_, positions);
-    GradientSettings settings{training.overlap.grad_reduce, training.sequence_parallel, reduced_each_micro_batch(plan),
+    const bool by_micro_batch = reduced_each_micro_batch(plan);
+    GradientSettings settings{training.overlap.grad_reduce, training.sequence_parallel, by_micro_batch,
+        by_micro_batch && plan.layout.pp > 1 ? trainer->units_->gradient_lanes() : std::vector<int>(),
         type_of(training.grad_dtype, exact),
         [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
         [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }};
@@ -253,6 +259,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     if (block_settings_->experts)
         block_settings_->experts->groups.loss_gradient = loss_gradient;
     work.perform = options_.perform;
+    work.after_backward = [this] { units_->end_of_backward(); };
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
         const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);

@@ -36,6 +36,7 @@ std::vector<Case> precision_cases();
 // For the long tests alone.
 std::vector<Case> more_precision_cases();
 std::vector<Case> more_pipeline_cases();
+std::vector<Case> more_data_cases(); // FSDP in pipelines, for each micro-batch
 std::vector<Case> expert_cases(); // mixtures of experts: ep, etp
 std::vector<Case> exchange_cases(); // of those, with the exchange of tokens beside another micro-batch
 std::vector<Case> all_cases(); // of the tables above

@@ -39,6 +39,7 @@ const std::vector<Factor>& every_setting()
             {"cp2gather", {"layout.cp=2", "training.cp_method=\"all-gather\""}, 2}},
         {{"ddp", {}}, {"zero1", {"training.sharding=\"optimizer\""}}, {"zero2", {"training.sharding=\"gradients\""}},
             {"zero3", {"training.sharding=\"parameters\""}},
+            {"zero3each", {"training.sharding=\"parameters\"", "training.fsdp.each_micro_batch=true"}},
             {"hsdp", {"training.sharding=\"hybrid\"", "layout.dp_shard=2"}}},
         {{"keep", {}}, {"full", {"training.recompute=\"full\""}}, {"selective", {"training.recompute=\"selective\""}},
             {"full1", {"training.recompute=\"full\"", "training.recompute_layers=1"}}},

@@ -94,6 +94,10 @@ TEST(Matrix, RecomputationInFp64)
 {
     compare_and_report("Recomputation by part and by operation", more_pipeline_cases());
 }
+TEST(Matrix, ShardedPipelinesInFp64)
+{
+    compare_and_report("FSDP in pipelines, for each micro-batch", more_data_cases());
+}
 TEST(Matrix, ShapesInFp64)
 {
     compare_and_report("Every dimension at 2 and 4, every pair, all four", mesh_shapes());

@@ -67,6 +67,10 @@ std::vector<Case> pipelines()
         pipeline_case("interleaved_pp4_v2_m8", "interleaved", 4, 2, 8),
         pipeline_case("interleaved_pp3_v3_m9", "interleaved", 3, 3, 9), pipeline_case("zb_h1_pp4_m8", "zb-h1", 4, 1, 8),
         pipeline_case("zb_v_pp4_m8", "zb-v", 4, 2, 8), pipeline_case("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
+        {"interleaved_pp2_fsdp2_each",
+            {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "training.schedule=\"interleaved\"",
+                "training.sharding=\"parameters\"", "training.fsdp.each_micro_batch=true"},
+            {"model.num_hidden_layers=4", "training.micro_batch=1"}},
         {"async_tp4", {"gpus=4", "layout.tp=4", "training.async_tp=true"}, {"training.global_batch=2"}}};
 }
 
@@ -79,6 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
     Meshes, UnderNcclRules, ::testing::ValuesIn(all_cases()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(
     More, UnderNcclRules, ::testing::ValuesIn(more_pipeline_cases()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    MoreData, UnderNcclRules, ::testing::ValuesIn(more_data_cases()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(MorePrecisions, UnderNcclRules, ::testing::ValuesIn(more_precision_cases()),
     [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(

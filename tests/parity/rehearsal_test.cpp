@@ -76,7 +76,10 @@ INSTANTIATE_TEST_SUITE_P(Plans, Rehearsed, ::testing::ValuesIn(fourfold::testing
 std::vector<Case> rows()
 {
     std::vector<Case> cases = fourfold::testing::all_cases();
-#ifndef FOURFOLD_EVERY_MESH
+#ifdef FOURFOLD_EVERY_MESH
+    const std::vector<Case> more = fourfold::testing::more_data_cases();
+    cases.insert(cases.end(), more.begin(), more.end());
+#else
     constexpr int kEvery = 5;
     std::erase_if(cases, [place = 0](const Case&) mutable { return place++ % kEvery != 0; });
 #endif
@@ -127,6 +130,8 @@ TEST(Rehearsal, NoMeshOfTheMatrixWaitsForEver)
 {
     constexpr int kMostRanks = 8;
     auto cases = fourfold::testing::all_cases();
+    for (const Case& each : fourfold::testing::more_data_cases())
+        cases.push_back(each);
     int tried = 0;
     for (const Case& each : cases) {
         SCOPED_TRACE(each.name);

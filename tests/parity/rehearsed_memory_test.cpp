@@ -83,7 +83,8 @@ TEST_P(PlannedMemory, IsWhatARehearsalHolds)
     }
 }
 
-const std::string kSharded = "training.sharding=\"parameters\"", kRecomputed = "training.recompute=\"full\"";
+const std::string kSharded = "training.sharding=\"parameters\"", kEach = "training.fsdp.each_micro_batch=true",
+                  kRecomputed = "training.recompute=\"full\"";
 // As many tokens that what a layer's backward pass holds counts.
 const std::string kMany = "training.micro_batch=8", kAsync = "training.async_tp=true",
                   kFp8 = "training.precision=\"fp8\"", kSelective = "training.recompute=\"selective\"",
@@ -107,6 +108,21 @@ const fourfold::testing::Case kPlanned[] = {
     {"pp4", {"gpus=4", "layout.pp=4"}, {}},
     {"pp2_interleaved", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}, {}},
     {"pp2_fsdp2", {"gpus=4", "layout.pp=2", "layout.dp=2", kSharded}, {}},
+    {"pp2_fsdp8_each", {"gpus=16", "layout.pp=2", "layout.dp=8", kSharded, kEach, "training.global_batch=64"}, {}},
+    {"pp2_fsdp8_each_recompute",
+        {"gpus=16", "layout.pp=2", "layout.dp=8", kSharded, kEach, kRecomputed, "training.global_batch=64"}, {}},
+    {"pp2_fsdp8_each_kept",
+        {"gpus=16", "layout.pp=2", "layout.dp=8", kSharded, kEach, "training.fsdp.reshard_after_forward=false",
+            "training.global_batch=64"},
+        {}},
+    {"pp4_fsdp4_each_interleaved_recompute",
+        {"gpus=16", "layout.pp=4", "layout.dp=4", "layout.virtual_stages=2", "training.schedule=\"interleaved\"",
+            kSharded, kEach, kRecomputed, "training.global_batch=64"},
+        {}},
+    {"pp2_fsdp8_each_zb_h1",
+        {"gpus=16", "layout.pp=2", "layout.dp=8", "training.schedule=\"zb-h1\"", kSharded, kEach,
+            "training.global_batch=64"},
+        {}},
     {"in_backward", {"gpus=1", kInBackward, "training.global_batch=1"}, kUnclipped},
     {"in_backward_recompute", {"gpus=1", kInBackward, "training.global_batch=1", kRecomputed}, kUnclipped},
     {"in_backward_of_4", {"gpus=1", kInBackward, "training.global_batch=4"}, kUnclipped},

@@ -8,6 +8,8 @@
 
 #include <utility>
 
+#include <sys/resource.h>
+
 namespace fourfold::trainer {
 
 namespace {
@@ -54,13 +56,13 @@ Expected<Json> write_files(const SaveRequest& request, const fs::path& partial)
 }
 } // namespace
 
-BackgroundSave::BackgroundSave(
-    int rank, int ranks, std::shared_ptr<StoreClient> line, std::function<void(const SaveOutcome&)> told)
+BackgroundSave::BackgroundSave(int rank, int ranks, std::shared_ptr<StoreClient> line,
+    std::function<void(const SaveOutcome&)> told, std::function<void()> first)
     : rank_(rank)
     , ranks_(ranks)
     , line_(std::move(line))
     , told_(std::move(told))
-    , thread_([this] { run(); })
+    , thread_([this, first = std::move(first)] { run(first); })
 {
 }
 
@@ -92,8 +94,14 @@ std::optional<SaveOutcome> BackgroundSave::wait()
     return outcome_;
 }
 
-void BackgroundSave::run()
+void BackgroundSave::run(const std::function<void()>& first)
 {
+    // On CPU ranks the training has threads for all processors, and waits for the last of them. Who may not do so, or
+    // is as patient already, goes on as it is.
+    constexpr int kPatient = 10;
+    (void)::setpriority(PRIO_PROCESS, 0, kPatient); // of this thread alone
+    if (first)
+        first();
     for (std::unique_lock lock(mutex_);;) {
         changed_.wait(lock, [this] { return request_ || ends_; });
         if (!request_)

@@ -39,9 +39,9 @@ struct SaveOutcome {
 class BackgroundSave {
 public:
     // `line`: to the job's store, for this object alone; null in a job of one rank. `told` is called on the thread when
-    // a save is over.
-    BackgroundSave(
-        int rank, int ranks, std::shared_ptr<StoreClient> line, std::function<void(const SaveOutcome&)> told);
+    // a save is over, `first` before everything else.
+    BackgroundSave(int rank, int ranks, std::shared_ptr<StoreClient> line, std::function<void(const SaveOutcome&)> told,
+        std::function<void()> first = {});
     // Waits for what is under way.
     ~BackgroundSave();
     BackgroundSave(const BackgroundSave&) = delete;
@@ -53,7 +53,7 @@ public:
     std::optional<SaveOutcome> wait();
 
 private:
-    void run();
+    void run(const std::function<void()>& first);
     SaveOutcome save(const SaveRequest& request);
     Expected<void> prepare(const std::filesystem::path& partial);
     Expected<void> gather(const SaveRequest& request, const std::filesystem::path& partial, const Expected<Json>& own,

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include <sys/mman.h>
+
 namespace fourfold::trainer {
 
 namespace {
@@ -42,6 +44,26 @@ RankShare::RankShare(const ResolvedPlan& plan, const Mesh& mesh, const Weights& 
 {
     deal_weights();
     slice_states();
+    const bool pinned = weights_.device().is_cuda();
+    host_ = at::empty({std::max<int64_t>(bytes_, 1)}, at::TensorOptions(at::kByte).pinned_memory(pinned));
+}
+
+void RankShare::make_room() const
+{
+    constexpr uintptr_t kPage = 2 << 20; // a huge one
+    if (host_.is_pinned()) // CUDA found them
+        return;
+    const auto begin = reinterpret_cast<uintptr_t>(host_.data_ptr());
+    const uintptr_t first = (begin + kPage - 1) / kPage * kPage,
+                    last = (begin + uintptr_t(host_.numel())) / kPage * kPage;
+    if (first >= last)
+        return;
+    auto* const pages = reinterpret_cast<void*>(first); // NOLINT(performance-no-int-to-ptr)
+    // Where the kernel can do neither, the first copy makes them.
+    (void)::madvise(pages, last - first, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+    (void)::madvise(pages, last - first, MADV_POPULATE_WRITE);
+#endif
 }
 
 const Communicator& RankShare::cut_over(const Shard& shard) const
@@ -139,10 +161,6 @@ RankShare::Files RankShare::copy()
 {
     const at::NoGradGuard no_graph;
     const Communicator& world = mesh_[GroupKind::world];
-    if (!host_.defined()) {
-        const bool pinned = weights_.device().is_cuda();
-        host_ = at::empty({std::max<int64_t>(bytes_, 1)}, at::TensorOptions(at::kByte).pinned_memory(pinned));
-    }
     used_ = 0;
     Files files;
     files.weights.name = part_file("model", world.rank(), world.size());

@@ -13,7 +13,7 @@ namespace fourfold::trainer {
 
 class RankShare {
 public:
-    // What it refers to must outlive it.
+    // What it refers to must outlive it. Takes the memory for the copy.
     RankShare(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, const Adam& optimizer);
 
     struct Files {
@@ -23,6 +23,10 @@ public:
     // Collective where weights are cut. What it returns stands in memory of this object until the next call; on CUDA
     // that memory is pinned.
     [[nodiscard]] Files copy();
+
+    // The kernel finds the pages of that memory now, which takes longer than to copy into them. On any thread, also
+    // beside copy().
+    void make_room() const;
 
 private:
     // A whole tensor that some rank writes.

@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <tuple>
 #include <vector>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace fourfold::trainer {
 
@@ -30,10 +26,6 @@ int64_t element_bytes(const std::string& dtype)
 Problem unusable(const std::string& file, const std::string& what)
 {
     return {ProblemCode::bad_input, what, "give a safetensors file", file};
-}
-Problem system_problem(const std::string& file, const std::string& what)
-{
-    return {ProblemCode::io, what + ": " + std::strerror(errno), "", file};
 }
 
 // Other numbers would be rounded to whole ones, or wrap around.
@@ -195,43 +187,25 @@ Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
     }
     std::string text = header.dump();
     text.resize((text.size() + 7) / 8 * 8, ' '); // the tensors begin aligned
-    writer->descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (writer->descriptor_ < 0)
-        return system_problem(writer->path_, "cannot create it");
     const uint64_t length = text.size();
-    // A disk that has no room for it says so now, before others find it full.
-    const auto room = static_cast<off_t>(sizeof length + length) + writer->expected_;
-    int failed = 0;
-    do
-        failed = ::fallocate(writer->descriptor_, FALLOC_FL_KEEP_SIZE, 0, room);
-    while (failed && errno == EINTR);
-    if (failed && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) // not every file system can
-        return system_problem(writer->path_, "cannot write it");
+    FOURFOLD_TRY(writer->file_, NewFile::create(file, int64_t(sizeof length + length) + writer->expected_));
     FOURFOLD_CHECK(writer->append(&length, sizeof length));
     FOURFOLD_CHECK(writer->append(text.data(), text.size()));
     writer->written_ = 0;
     return writer;
 }
 
-SafetensorsWriter::~SafetensorsWriter()
-{
-    if (descriptor_ >= 0)
-        ::close(descriptor_);
-}
-
 Expected<void> SafetensorsWriter::append(const void* bytes, std::size_t count)
 {
-    summer_.append(bytes, count);
+    constexpr std::size_t kAtOnce = 256 << 10; // read from memory once for both
     const char* next = static_cast<const char*>(bytes);
     while (count > 0) {
-        const ssize_t done = ::write(descriptor_, next, count);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return system_problem(path_, "cannot write it");
-        next += done;
-        count -= std::size_t(done);
-        written_ += done;
+        const std::size_t now = std::min(count, kAtOnce);
+        summer_.append(next, now);
+        FOURFOLD_CHECK(file_->append(next, now));
+        next += now;
+        count -= now;
+        written_ += int64_t(now);
     }
     return {};
 }
@@ -241,9 +215,7 @@ Expected<void> SafetensorsWriter::finish()
     if (written_ != expected_)
         return Problem{ProblemCode::failed,
             "got " + std::to_string(written_) + " bytes of tensors, expected " + std::to_string(expected_), "", path_};
-    if (::fsync(descriptor_) != 0)
-        return system_problem(path_, "cannot write it");
-    return {};
+    return file_->finish();
 }
 
 } // namespace fourfold::trainer

@@ -6,6 +6,7 @@
 #include "core/base/data_file.h"
 #include "core/base/json.h"
 #include "runner/trainer/checkpoint/checksums.h"
+#include "runner/trainer/checkpoint/new_file.h"
 
 #include <cstdint>
 #include <map>
@@ -56,9 +57,6 @@ public:
     // A new file. `metadata`: the format's "__metadata__", strings only.
     static Expected<std::unique_ptr<SafetensorsWriter>> create(
         const std::filesystem::path& file, const std::vector<StoredTensor>& tensors, const Json& metadata);
-    ~SafetensorsWriter();
-    SafetensorsWriter(const SafetensorsWriter&) = delete;
-    SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
 
     Expected<void> append(const void* bytes, std::size_t count);
     // Makes the file durable. A Problem where fewer or more bytes came than the list says.
@@ -71,7 +69,7 @@ private:
     SafetensorsWriter() = default;
 
     std::string path_;
-    int descriptor_ = -1;
+    std::unique_ptr<NewFile> file_;
     int64_t written_ = 0, expected_ = 0;
     Summer summer_;
 };

@@ -14,7 +14,8 @@ CheckpointSaver::CheckpointSaver(const ResolvedPlan& plan, const Mesh& mesh, con
     , loss_scaler_(loss_scaler)
     , folder_(std::move(folder))
     , share_(plan, mesh, weights, optimizer)
-    , writer_(mesh[GroupKind::world].rank(), mesh[GroupKind::world].size(), std::move(line), std::move(told))
+    , writer_(mesh[GroupKind::world].rank(), mesh[GroupKind::world].size(), std::move(line), std::move(told),
+          [this] { share_.make_room(); })
 {
 }
 

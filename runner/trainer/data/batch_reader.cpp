@@ -32,7 +32,8 @@ void look_ahead(const int64_t* tokens, const int64_t* labels, int64_t s, int dep
     for (int64_t i = 0; i < s; ++i) {
         const int64_t at = i + depth;
         out[i] = at < s ? tokens[at] : at == s ? std::max<int64_t>(labels[s - 1], 0) : 0;
-        const bool counts = at < s && std::all_of(labels + i, labels + at + 1, [](int64_t label) { return label >= 0; });
+        const bool counts
+            = at < s && std::all_of(labels + i, labels + at + 1, [](int64_t label) { return label >= 0; });
         out_labels[i] = counts ? labels[at] : Sampler::kNoLabel;
     }
 }

@@ -117,7 +117,8 @@ bool stands_behind(const Shard& shard)
 }
 } // namespace
 
-std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of)
+std::vector<Bucket> plan_units(
+    const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of, const std::vector<int>& chunks)
 {
     std::vector<std::vector<std::size_t>> units;
     std::vector<std::size_t> root, alone;
@@ -128,7 +129,8 @@ std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_
             (stands_alone(shards[i]) ? alone : root).push_back(i);
             continue;
         }
-        const bool next_chunk = layer != last && layer != last + 1;
+        const bool next_chunk
+            = layer != last && (layer != last + 1 || std::ranges::find(chunks, layer) != chunks.end());
         if (units.empty() || next_chunk || layer >= first + layers_per_unit) {
             units.emplace_back();
             first = layer;

@@ -67,7 +67,9 @@ std::vector<Bucket> plan_buckets(const std::vector<Shard>& shards, int64_t capac
 // For fully sharded weights: one bucket for each `layers_per_unit` consecutive layers of a chunk, last ones first, then
 // one for everything outside of the layers, where they share no weights one for the head before all and one for the
 // embedding; several where their parameters are of different groups.
-std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of);
+// `chunks`: the first layers of those chunks that may follow on each other.
+std::vector<Bucket> plan_units(const std::vector<Shard>& shards, int layers_per_unit, const GroupsOf& groups_of,
+    const std::vector<int>& chunks = {});
 
 // Small enough that several buckets exist to overlap with the backward pass, large enough to use the bandwidth.
 int64_t default_bucket_capacity(const std::vector<Shard>& shards);

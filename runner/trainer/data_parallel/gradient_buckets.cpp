@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <utility>
 
 namespace fourfold::trainer {
@@ -31,15 +32,24 @@ struct GradientBuckets::State {
     std::vector<at::Tensor> reduced; // beside buckets: parts of `flat`, or what is added up over micro-batches
     std::vector<std::size_t> missing; // gradients that each bucket still waits for, before it is complete
     std::vector<int> complete; // how often each bucket got complete and was not yet issued
-    std::size_t next = 0; // reductions are issued in bucket order on every rank, whatever order autograd finishes in
-    int issued = 0;
+    // Reductions are issued in a lane's order on every rank, whatever order autograd finishes in; which lane comes when
+    // follows from the schedule.
+    struct Lane {
+        std::vector<std::size_t> buckets = {};
+        int issued = 0;
+        [[nodiscard]] std::size_t next() const { return buckets[std::size_t(issued) % buckets.size()]; }
+        [[nodiscard]] int round() const { return issued / int(buckets.size()); }
+    };
+    std::vector<Lane> lanes;
+    std::vector<std::size_t> lane_of; // beside buckets
     std::deque<Reduction> under_way;
     int64_t overlapped = 0;
     int micro_batches = 1; // of this step
     std::vector<at::Tensor> wide = {}; // of reduced gradients in fp16, whose loss scale would not come off in it
 
-    [[nodiscard]] int round() const { return issued / int(flat.size()); }
     [[nodiscard]] int rounds() const { return settings.each_micro_batch ? micro_batches : 1; }
+    // What is complete is reduced, or the memory would not be given back.
+    [[nodiscard]] bool at_once() const { return settings.each_micro_batch || settings.final; }
     [[nodiscard]] bool lasts() const { return !settings.each_micro_batch && !settings.final; } // the memory of `flat`
 
     [[nodiscard]] at::TensorOptions options(std::size_t b) const
@@ -51,7 +61,8 @@ struct GradientBuckets::State {
     {
         if (flat[b].defined())
             return flat[b];
-        while (!under_way.empty() && under_way.front().round < round()) // through since the forward pass
+        const int round = lanes[lane_of[b]].round();
+        while (!under_way.empty() && under_way.front().round < round) // through since the forward pass
             finish_oldest();
         flat[b] = at::zeros({weights.buckets()[b].elements}, options(b));
         if (!settings.each_micro_batch)
@@ -117,12 +128,11 @@ struct GradientBuckets::State {
         flat[b].reset();
     }
 
-    void issue_next()
+    void issue_next(Lane& lane)
     {
-        const std::size_t b = next;
+        const std::size_t b = lane.next();
         const Bucket& bucket = weights.buckets()[b];
-        next = (next + 1) % flat.size();
-        Reduction reduction{b, round(), flat_of(b), {}};
+        Reduction reduction{b, lane.round(), flat_of(b), {}};
         if (!lasts())
             while (under_way.size() >= kMostUnderWay)
                 finish_oldest();
@@ -132,9 +142,10 @@ struct GradientBuckets::State {
         reduction.handle = bucket.cut() ? group.start_reduce_scatter(own_part(b, reduction.source), reduction.source)
                                         : group.start_all_reduce(reduction.source);
         under_way.push_back(std::move(reduction));
-        ++issued;
-        // An update need not wait where nothing is under way, or where nothing may be behind the computation.
-        while (settings.final && (group.size() == 1 || !settings.overlap) && !under_way.empty())
+        ++lane.issued;
+        // An update need not wait where nothing is under way, nor may anything be behind the computation.
+        const bool alone = settings.final && group.size() == 1;
+        while ((alone || (at_once() && !settings.overlap)) && !under_way.empty())
             finish_oldest();
     }
 
@@ -147,9 +158,10 @@ struct GradientBuckets::State {
             settings.made(b);
         if (settings.each_micro_batch)
             expect(b);
-        while ((settings.overlap || settings.final) && issued < rounds() * int(flat.size()) && complete[next] > 0) {
-            --complete[next];
-            issue_next();
+        Lane& lane = lanes[lane_of[b]];
+        while ((settings.overlap || at_once()) && lane.round() < rounds() && complete[lane.next()] > 0) {
+            --complete[lane.next()];
+            issue_next(lane);
             overlapped += settings.overlap ? 1 : 0;
         }
     }
@@ -183,7 +195,7 @@ struct Added : torch::autograd::PostAccumulateGradHook {
 } // namespace
 
 GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, GradientSettings settings)
-    : state_(std::make_unique<State>(State{weights, mesh, std::move(settings), {}, {}, {}, {}, 0, 0, {}}))
+    : state_(std::make_unique<State>(State{weights, mesh, std::move(settings), {}, {}, {}, {}, {}, {}, {}}))
 {
     State* const state = state_.get();
     const std::size_t count = weights.buckets().size();
@@ -191,6 +203,15 @@ GradientBuckets::GradientBuckets(const Weights& weights, const Mesh& mesh, Gradi
     state->reduced.resize(count);
     state->missing.resize(count);
     state->complete.resize(count);
+    std::map<int, std::size_t> lanes;
+    for (std::size_t b = 0; b < count; ++b) {
+        const auto& number = state->settings.lanes;
+        const auto [lane, is_new] = lanes.try_emplace(number.empty() ? 0 : number[b], lanes.size());
+        if (is_new)
+            state->lanes.emplace_back();
+        state->lanes[lane->second].buckets.push_back(b);
+        state->lane_of.push_back(lane->second);
+    }
     for (std::size_t b = 0; b < count; ++b) {
         const auto options = state->options(b);
         const Bucket& bucket = weights.buckets()[b];
@@ -231,8 +252,8 @@ void GradientBuckets::clear(int micro_batches)
     State& state = *state_;
     state.micro_batches = micro_batches;
     state.wide.clear(); // the update is through
-    state.next = 0;
-    state.issued = 0;
+    for (State::Lane& lane : state.lanes)
+        lane.issued = 0;
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
         if (state.settings.final) { // what a comparison kept
             state.flat[b].reset();
@@ -250,8 +271,9 @@ void GradientBuckets::clear(int micro_batches)
 void GradientBuckets::finish()
 {
     State& state = *state_;
-    while (state.issued < state.rounds() * int(state.flat.size()))
-        state.issue_next();
+    for (State::Lane& lane : state.lanes)
+        while (lane.round() < state.rounds())
+            state.issue_next(lane);
     while (!state.under_way.empty())
         state.finish_oldest();
     for (std::size_t b = 0; b < state.flat.size(); ++b) {

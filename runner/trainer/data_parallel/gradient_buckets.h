@@ -2,7 +2,7 @@
 // Gradients in flat buffers, summed over the replicas while the backward pass still runs.
 //   ZeRO stage 0, 1 (arXiv:1910.02054 section 5.1): every rank adds up whole gradients, reduced with the last
 //   micro-batch. stage 2, 3 (sections 5.2, 5.3): after each micro-batch a bucket is reduce-scattered and freed, only
-//   the parts of the own rank are added up; a pipeline of stage 3 does it once a step.
+//   the parts of the own rank are added up; a pipeline of stage 3 may do it once a step.
 // With an optimizer in the backward pass a bucket is handed out as soon as it is the sum over all micro-batches and
 // ranks, and its memory is given back (Lv et al. 2023, arXiv:2306.09782, section 3.1).
 #pragma once
@@ -17,9 +17,11 @@
 namespace fourfold::trainer {
 
 struct GradientSettings {
-    bool overlap = true; // reduce during backward passes, else after them
+    bool overlap = true; // reduce behind backward passes, else after them or, each_micro_batch, between their products
     bool sequence_parallel = true; // gradients of weights that all TP ranks share are partial sums
     bool each_micro_batch = false; // stage 2, 3
+    // Beside the buckets: those of one number get complete in bucket order, and are reduced in it. Empty: all do.
+    std::vector<int> lanes = {};
     at::ScalarType type = at::kFloat; // in which gradients are added up and reduced
     std::function<void(std::size_t bucket)> made = {}; // all gradients of a bucket came, for a micro-batch
     std::function<bool(const at::Tensor& weight)> waits = {}; // the pass that runs leaves its gradient for later

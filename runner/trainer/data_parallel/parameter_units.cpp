@@ -17,6 +17,7 @@ struct ParameterUnits::State {
     const Weights& weights;
     FsdpSettings settings;
     bool keep = false, overlap_publish = true;
+    std::vector<int> chunks; // of a pipeline; else empty
 
     // Stages 1 and 2: what is still on its way, beside the buckets; where a layer's weights end in the shard table.
     std::vector<std::optional<Handle>> published;
@@ -25,6 +26,7 @@ struct ParameterUnits::State {
 
     struct Unit {
         std::vector<std::size_t> buckets;
+        int chunk = 0; // of the rank's, from 1 on; of a root at both ends the last
         int last_layer = kRear; // after it the unit is through
         bool here = false;
         std::vector<Handle> gathers; // under way
@@ -34,6 +36,20 @@ struct ParameterUnits::State {
     std::vector<Unit> units;
     std::map<int, std::size_t> of_layer;
     std::map<std::size_t, std::size_t> of_bucket;
+    // Of a pipeline: the backward pass in front of the layers needs weights too, those of a norm.
+    bool front_computes = false;
+    std::optional<std::size_t> in_backward; // of a pipeline: what the backward pass computes with
+
+    [[nodiscard]] int chunk_of(int layer) const
+    {
+        return layer == kRear ? int(chunks.size())
+                              : int(std::ranges::upper_bound(chunks, std::max(layer, 0)) - chunks.begin());
+    }
+    // What is computed after one unit and before another, if it is a unit of the same chunk.
+    [[nodiscard]] std::optional<std::size_t> beside(std::size_t unit, std::size_t other) const
+    {
+        return units[unit].chunk == units[other].chunk ? std::optional(other) : std::nullopt;
+    }
 
     // Waits for every bucket with a weight of a place before `end` in the shard table; returns how many it waited for.
     int64_t arrive(std::size_t end)
@@ -83,10 +99,22 @@ struct ParameterUnits::State {
         unit.here = false;
         unit.made = 0;
     }
+
+    // A backward pass has come to `unit`, or to its end: what it came from has given its input gradients.
+    void leave_behind(std::optional<std::size_t> unit)
+    {
+        if (keep || chunks.empty())
+            return;
+        if (in_backward && in_backward != unit)
+            free(*in_backward);
+        in_backward = unit;
+    }
 };
 
-ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish)
-    : state_(std::make_unique<State>(State{weights, settings, keep, overlap_publish, {}, {}, 0, {}, {}, {}}))
+ParameterUnits::ParameterUnits(
+    const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish, std::vector<int> chunks)
+    : state_(std::make_unique<State>(
+        State{weights, settings, keep, overlap_publish, std::move(chunks), {}, {}, 0, {}, {}, {}, false, {}}))
 {
     const auto& shards = weights.shards();
     for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -116,15 +144,22 @@ ParameterUnits::ParameterUnits(const Weights& weights, FsdpSettings settings, bo
         }
         State::Unit& unit = state_->units[place - 1];
         unit.buckets.push_back(b);
+        unit.chunk = state_->chunk_of(layer_of(entries.front()));
         for (const BucketEntry& entry : entries) {
             state_->of_layer[layer_of(entry)] = place;
             unit.last_layer = std::max(unit.last_layer, layer_of(entry));
         }
     }
     const bool apart = !rear.empty();
-    state_->units.insert(state_->units.begin(), State::Unit{front, apart ? kFront : kRear, false, {}, 0});
+    const auto any = [&](Role role) {
+        return std::ranges::any_of(weights.shards(), [&](const Shard& shard) { return shard.parameter.role == role; });
+    };
+    state_->front_computes = !state_->chunks.empty() && any(Role::embedding_norm);
+    const bool table = !any(Role::final_norm) && !any(Role::embedding_norm); // of the first stage
+    const int place = apart || table ? kFront : kRear;
+    state_->units.insert(state_->units.begin(), State::Unit{front, state_->chunk_of(place), place, false, {}, 0});
     if (apart)
-        state_->units.push_back(State::Unit{rear, kRear, false, {}, 0});
+        state_->units.push_back(State::Unit{rear, state_->chunk_of(kRear), kRear, false, {}, 0});
     state_->of_layer[kFront] = 0;
     state_->of_layer[kRear] = apart ? state_->units.size() - 1 : 0;
     for (std::size_t u = 0; u < state_->units.size(); ++u)
@@ -158,7 +193,7 @@ void ParameterUnits::enter(int layer, bool in_passing) const
         }
         const std::size_t unit = state->of_layer.at(layer);
         const bool last = in_passing || layer == kRear || unit + 1 == state->units.size();
-        state->bring(unit, last ? std::nullopt : std::optional(unit + 1));
+        state->bring(unit, last ? std::nullopt : state->beside(unit, unit + 1));
     });
 }
 
@@ -167,24 +202,27 @@ at::Tensor ParameterUnits::leave(int layer, const at::Tensor& y) const
     if (state_->units.empty())
         return y;
     const std::size_t unit = state_->of_layer.at(layer);
-    if (layer != state_->units[unit].last_layer)
+    const bool computes_in_front = layer == kFront && state_->front_computes;
+    const bool through = layer == state_->units[unit].last_layer;
+    if (!through && !computes_in_front)
         return y;
     const bool graph = at::GradMode::is_enabled();
     // A backward pass begins with what stands behind the layers: that stays. A root stays to the pass's last step.
-    if (!state_->keep && (!graph || (state_->settings.reshard_after_forward && layer != kRear)))
+    if (!state_->keep && (!graph || (state_->settings.reshard_after_forward && through && layer != kRear)))
         lasting({"leave", layer}, [state = state_.get(), unit] { state->free(unit); });
-    if (!graph || layer == kFront) // the gradients of a table need no weights
+    if (!graph || (layer == kFront && !computes_in_front)) // the gradients of a table need no weights
         return y;
-    const auto bring = [state = state_.get(), unit] {
+    const auto bring = [state = state_.get(), unit, layer] {
         const std::size_t before = unit > 0 ? unit : state->units.size(); // in a forward pass
-        state->bring(unit, before > 1 ? std::optional(before - 1) : std::nullopt);
+        state->leave_behind(unit);
+        state->bring(unit, before > 1 && layer != kFront ? state->beside(unit, before - 1) : std::nullopt);
     };
     return before_backward(y, [bring, layer] { lasting({"before backward", layer}, bring); });
 }
 
 void ParameterUnits::gradients_made(std::size_t bucket) const
 {
-    if (state_->units.empty() || state_->keep)
+    if (state_->units.empty() || state_->keep || !state_->chunks.empty())
         return;
     const std::size_t unit = state_->of_bucket.at(bucket);
     const std::size_t buckets = state_->units[unit].buckets.size();
@@ -192,6 +230,21 @@ void ParameterUnits::gradients_made(std::size_t bucket) const
         return; // one of them is the embedding's, which the other end of the pipeline has as well
     if (++state_->units[unit].made == buckets)
         state_->free(unit);
+}
+
+void ParameterUnits::end_of_backward() const
+{
+    state_->leave_behind(std::nullopt);
+}
+
+std::vector<int> ParameterUnits::gradient_lanes() const
+{
+    std::vector<int> lanes;
+    for (const auto& [bucket, unit] : state_->of_bucket) {
+        const bool layers = unit > 0 && state_->units[unit].last_layer != kRear;
+        lanes.push_back(layers ? state_->units[unit].chunk : state_->units[unit].last_layer);
+    }
+    return lanes;
 }
 
 int64_t ParameterUnits::overlapped() const

@@ -19,9 +19,10 @@ public:
     // plan_units() leaves them together.
     static constexpr int kFront = -1, kRear = -2;
 
-    // `keep`: what is gathered stays until end_of_pass(), as pipelines do, whose micro-batches overlap.
-    // `overlap_publish`: publish() does not wait.
-    ParameterUnits(const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish);
+    // `keep`: what is gathered stays until end_of_pass(). `overlap_publish`: publish() does not wait. `chunks`: the
+    // first layers of this rank's chunks, where it is one of a pipeline: passes over one chunk know of no other.
+    ParameterUnits(
+        const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish, std::vector<int> chunks = {});
     ~ParameterUnits();
     ParameterUnits(const ParameterUnits&) = delete;
     ParameterUnits& operator=(const ParameterUnits&) = delete;
@@ -37,9 +38,14 @@ public:
     [[nodiscard]] at::Tensor leave(int layer, const at::Tensor& y) const;
     // All gradients of a bucket are made: nothing needs its weights until the next forward.
     void gradients_made(std::size_t bucket) const;
+    // The backward pass over a micro-batch is through a chunk, weight gradients that come later apart.
+    void end_of_backward() const;
     // Frees everything, after the last backward or an evaluation.
     void end_of_pass() const;
 
+    // Beside the buckets: of one number are those whose gradients come in the order of the buckets. Others' come
+    // between, as the schedule of a pipeline has it. Empty where weights are not fully sharded.
+    [[nodiscard]] std::vector<int> gradient_lanes() const;
     // Published buckets that still were under way when a forward pass began, since construction.
     [[nodiscard]] int64_t overlapped() const;
 

@@ -176,8 +176,8 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
         = settings_.offload != nullptr ? ActivationOffload::begin_pass(tables_of(*attentions)) : nullptr;
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
         const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
-        const auto whole
-            = [&block = block, attentions = attentions](at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
+        const auto whole = [&block = block, attentions = attentions](
+                               at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
         const auto pass = [&, &block = block, repeated = repeated] {
             if (repeated == Recompute::full)
                 return recomputed(whole, {x})[0];
@@ -200,8 +200,7 @@ at::Tensor Decoder::logits(const at::Tensor& x) const
 at::Tensor Decoder::cross_entropy(const at::Tensor& normed, const at::Tensor& labels, bool all_count) const
 {
     const at::Tensor logits = settings_.head_products.enter(normed, {{head_, {}}})[0];
-    return vocabulary_cross_entropy(
-        logits, labels, all_count, settings_.mesh[GroupKind::tp], settings_.shape.vocab);
+    return vocabulary_cross_entropy(logits, labels, all_count, settings_.mesh[GroupKind::tp], settings_.shape.vocab);
 }
 
 at::Tensor Decoder::embed_ahead(const at::Tensor& tokens) const

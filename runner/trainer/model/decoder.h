@@ -46,8 +46,7 @@ private:
         const DocumentMask& documents) const;
     // Of the tokens that a module takes: the table is this chunk's or, on the same rank, the first one's.
     [[nodiscard]] at::Tensor embed_ahead(const at::Tensor& tokens) const;
-    [[nodiscard]] at::Tensor cross_entropy(
-        const at::Tensor& normed, const at::Tensor& labels, bool all_count) const;
+    [[nodiscard]] at::Tensor cross_entropy(const at::Tensor& normed, const at::Tensor& labels, bool all_count) const;
     // `positions`: of each token, or undefined: those that this rank's tokens have in every sequence.
     [[nodiscard]] at::Tensor embed(const at::Tensor& tokens, const at::Tensor& positions) const;
 

@@ -12,8 +12,8 @@ class PredictionModule {
 public:
     // `layer`: its number, counted on from the model's last. `repeated`: as in Block; `whole`: the backward pass
     // computes all of it once more. `settings` and `weights` must outlive the module and its graphs.
-    PredictionModule(const BlockSettings& settings, const Weights& weights, int layer,
-        WordSet<RecomputePart> repeated, bool whole);
+    PredictionModule(
+        const BlockSettings& settings, const Weights& weights, int layer, WordSet<RecomputePart> repeated, bool whole);
 
     struct Output {
         at::Tensor stream; // for the next module

@@ -108,7 +108,7 @@ std::vector<Shard> shard_table(
         } else {
             const bool shared = copies > 1 && shard.parameter.key_heads;
             cut_evenly(shard, shared ? tp_rank / copies : tp_rank, shared ? tp / copies : tp);
-            shard.replication = shared          ? Replication::kv
+            shard.replication = shared  ? Replication::kv
                 : apart && of_both_ends ? Replication::ends
                                         : Replication::none;
         }

@@ -48,8 +48,8 @@ struct ExpertPlace {
     int ep = 0, etp = 0;
 };
 // All parameters of a rank, in the table's order. A tied head on another rank than the embedding is a second tensor of
-// the embedding's name, and so is the table of modules that predict further ahead; on the same rank the embedding stands
-// for both, whichever chunks they are in.
+// the embedding's name, and so is the table of modules that predict further ahead; on the same rank the embedding
+// stands for both, whichever chunks they are in.
 std::vector<Shard> shard_table(
     const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk, int pp_rank, int tp_rank, ExpertPlace place = {});
 

@@ -133,6 +133,8 @@ Expected<at::Tensor> Executor::act(std::size_t index, const StageWork& work, con
         return held.input.defined() ? held.input.grad() : at::Tensor();
     };
     FOURFOLD_TRY(at::Tensor gradient, perform(action, backward));
+    if (work.after_backward)
+        work.after_backward();
     if (held.input.defined())
         pass_on(planned, gradient);
     return gradient;

@@ -27,6 +27,8 @@ struct StageWork {
     // Stands between the executor and every action, or both of a pair, whose first it is told; left out, the action is
     // computed.
     std::function<Expected<at::Tensor>(const Action&, const Compute&)> perform = {};
+    // After every backward pass through a chunk, weight gradients that come later apart.
+    std::function<void()> after_backward = {};
 };
 
 class Executor {

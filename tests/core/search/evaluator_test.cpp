@@ -60,6 +60,7 @@ ResolvedPlan random_plan(Random& random)
     training.overlap.grad_reduce = !random.once_in(4);
     training.overlap.param_gather = !random.once_in(4);
     training.fsdp.reshard_after_forward = !random.once_in(3);
+    training.fsdp.each_micro_batch = random.once_in(2);
     training.fsdp.layers_per_unit = random.one_of({1, 1, 2});
     // Room for layouts that would not fit, so that more of them have a time to compare.
     if (random.once_in(2))

@@ -80,6 +80,11 @@ FormSection* makeTechniquesSection(PlanDocument& document)
         section->addToggle(tr("FSDP units"), tr("gathered ahead"), "training.fsdp.prefetch", tr("FSDP prefetch"),
             [](const ResolvedPlan& plan) { return plan.training.fsdp.prefetch; }),
         isFullySharded);
+    onlyWhere(*section,
+        section->addToggle(tr("FSDP in a pipeline"), tr("each micro-batch"), "training.fsdp.each_micro_batch",
+            tr("FSDP for each micro-batch"),
+            [](const ResolvedPlan& plan) { return plan.training.fsdp.each_micro_batch; }),
+        [](const ResolvedPlan& plan) { return plan.layout.pp > 1 && isFullySharded(plan); });
     return section;
 }
 
