@@ -81,16 +81,18 @@ bool Shell::leave_run_behind()
 int Shell::patience() const
 {
     int patience = desk_.next_tick();
-    for (const Entry& entry : pages_) {
-        const int wanted = entry.page->next_tick();
+    const auto want = [&patience](int wanted) {
         if (wanted >= 0 && (patience < 0 || wanted < patience))
             patience = wanted;
-    }
+    };
+    for (const Entry& entry : pages_)
+        want(entry.page->next_tick());
+    for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
+        want(overlay->next_tick());
     if (keep_at_) {
         const auto left
             = std::chrono::duration_cast<std::chrono::milliseconds>(*keep_at_ - std::chrono::steady_clock::now());
-        const int wanted = std::max(0, static_cast<int>(left.count()) + 1);
-        patience = patience < 0 ? wanted : std::min(patience, wanted);
+        want(std::max(0, static_cast<int>(left.count()) + 1));
     }
     return patience;
 }
@@ -142,14 +144,15 @@ void Shell::draw(Screen& screen)
         screen.show(canvas_);
         return;
     }
-    const Look look{screen.has_colors()};
+    const Look look{screen.has_colors(), screen.has_few_colors()};
     canvas_.restyle({0, 0, 1, columns}, kReverse);
     int column = canvas_.text(0, 1, "Fourfold", {Ink::normal, Ink::normal, true, true}) + 1;
     for (std::size_t i = 0; i < pages_.size(); ++i) {
         const bool on = static_cast<std::size_t>(desk_.page()) == i;
         pages_[i].column = column;
         const Style style = on ? kHeading : kReverse;
-        column = canvas_.text(0, column, text_of(" %zu %s ", i + 1, pages_[i].name), style);
+        const bool moves = pages_[i].page.get() == runs_ && runs_->is_moving();
+        column = canvas_.text(0, column, text_of(" %zu %s%s ", i + 1, pages_[i].name, moves ? "\u25cf" : ""), style);
     }
     const int plans = desk_.plans().count();
     const std::string title = (plans == 1 ? "" : text_of("%d/%d ", desk_.plans().current_index() + 1, plans))

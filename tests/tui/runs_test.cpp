@@ -183,9 +183,24 @@ TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
     ASSERT_TRUE(program.shows("Done", std::chrono::seconds(40))) << program.grid().text();
     EXPECT_TRUE(program.shows("after 30 steps")) << program.grid().text();
     EXPECT_THAT(program.grid().row(3), HasSubstr("Done           after 30 steps"));
+    const auto write = [&](const std::string& name, const std::string& begin) {
+        const std::filesystem::path file = folder_ / name;
+        program.type("\x15" + file.string() + "\r");
+        EXPECT_TRUE(program.shows("Wrote ")) << program.grid().text();
+        EXPECT_THAT(must(read_text_file(file)), ::testing::StartsWith(begin));
+    };
+    for (const auto& [name, begin] :
+        {std::pair{"loss.svg", "<?xml"}, std::pair{"loss.csv", "step,series,value\n1,Measured,"}}) {
+        program.type("eloss\r");
+        ASSERT_TRUE(program.shows("Export loss")) << program.grid().text();
+        write(name, begin);
+    }
     program.type("5");
     ASSERT_TRUE(program.shows("1 of 1 run")) << program.grid().text();
     EXPECT_TRUE(program.shows("Done"));
+    program.type("e");
+    ASSERT_TRUE(program.shows("Export runs")) << program.grid().text();
+    write("scatter.pdf", "%PDF-");
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
     EXPECT_EQ(stored().front().state, RunState::ok);

@@ -25,6 +25,8 @@ public:
     [[nodiscard]] virtual bool only_tells() const { return false; } // it is over once it was read
     // Takes what came from threads; may open another over it.
     virtual void tick() { }
+    // Milliseconds after which tick() is wanted; negative: only when woken.
+    [[nodiscard]] virtual int next_tick() const { return -1; }
     // Takes every key. What has to be done when it is over is done by done().
     virtual void key(const Key& key) = 0;
     [[nodiscard]] bool is_over() const { return over_; }

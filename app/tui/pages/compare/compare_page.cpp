@@ -3,7 +3,6 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/table_items.h"
-#include "app/tui/widgets/bars.h"
 #include "app/view/compare/comparison.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
@@ -22,23 +21,6 @@ std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
 {
     return std::make_shared<const Prediction>(predict_with_evidence(plan));
 }
-
-struct BarFigure {
-    const char* title;
-    std::optional<double> (*of)(const Prediction& prediction);
-    std::string (*text)(double value);
-};
-constexpr BarFigure kBarFigures[]{
-    {"Tokens/s per GPU, predicted", [](const Prediction& p) { return p.tps_per_gpu; }, view::throughput_text},
-    {"MFU, %, predicted", [](const Prediction& p) { return p.mfu; }, [](double share) { return view::percent(share); }},
-    {"GiB per GPU, predicted", [](const Prediction& p) { return p.memory_gib; }, view::gib},
-    {"Step time, predicted", [](const Prediction& p) { return p.step_time_s; }, view::duration},
-    {"Exposed communication of a step, predicted",
-        [](const Prediction& p) -> std::optional<double> {
-            return p.time_by_part[Part::tp] + p.time_by_part[Part::cp] + p.time_by_part[Part::pp]
-                + p.time_by_part[Part::dp] + p.time_by_part[Part::ep];
-        },
-        view::duration}};
 } // namespace
 
 ComparePage::ComparePage(Desk& desk)
@@ -193,66 +175,6 @@ std::string ComparePage::hints() const
     return "a add  f reference  v timelines  m sweep  s scaling  b bars  x remove  d differences  e export";
 }
 
-void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
-{
-    if (shown_ == Shown::sweep) {
-        sweep_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2});
-        return;
-    }
-    if (shown_ == Shown::scaling) {
-        scaling_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2}, look);
-        return;
-    }
-    const Table entries = table();
-    if (entries.rows.empty()) {
-        canvas.text(place.row + 1, place.column + 1, "No plan that has an answer", kMuted);
-        return;
-    }
-    const std::size_t reference = this->reference(all());
-    const auto name_of = [&](std::size_t i) { return std::get<std::string>(entries.rows[i].front()); };
-    canvas.text_in(place.row, place.column + 1, place.columns - 2,
-        entries.rows.size() == 1
-            ? "a adds stored runs, other plans, published rows; a search adds layouts with C"
-            : "Others against " + name_of(reference) + (differences_only_ ? "; differences only" : ""),
-        kMuted);
-    if (shown_ == Shown::timelines) {
-        timelines_.draw(
-            canvas, {place.row + 1, place.column + 1, place.rows - 1, place.columns - 2}, timelines(), reference, look);
-        return;
-    }
-    const Table side = view::side_by_side(entries, differences_only_, reference);
-    std::vector<TableView::Column> heads;
-    for (const Column& column : side.columns)
-        heads.push_back({column.title.empty() ? column.key : column.title, heads.size() > 1, 34});
-    table_view_.set_columns(std::move(heads));
-    TableView::Content content;
-    content.rows = static_cast<int>(side.rows.size());
-    content.text = [&](int row, int column) {
-        return shown(side.rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)],
-            side.columns[static_cast<std::size_t>(column)]);
-    };
-    content.style = [&](int, int column) { return column == static_cast<int>(reference) + 2 ? kBold : Style{}; };
-    const int count = static_cast<int>(entries.rows.size());
-    const int bars = count > 1 && place.rows > 20 ? std::min(count, 6) + 1 : 0;
-    table_view_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 1 - bars, place.columns - 2}, content);
-    if (bars == 0)
-        return;
-    int row = place.row + place.rows - bars;
-    const BarFigure& figure = kBarFigures[bar_figure_];
-    canvas.text(row++, place.column + 1, figure.title, kBold);
-    const std::vector<Entry> compared = all();
-    const auto value = [&](std::size_t i) { return figure.of(*compared[i].prediction).value_or(0); };
-    double most = 0;
-    for (std::size_t i = 0; i < entries.rows.size(); ++i)
-        most = std::max(most, value(i));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(bars - 1); ++i, ++row) {
-        canvas.text_in(row, place.column + 1, 30, name_of(i));
-        const BarPart part[]{{value(i), {Ink::blue, U'#'}}};
-        draw_bar(canvas, row, place.column + 32, place.columns - 44, part, most, look);
-        canvas.text_in(row, place.column + place.columns - 11, 10, figure.text(value(i)), {}, true);
-    }
-}
-
 std::vector<std::string> ComparePage::lines()
 {
     if (shown_ == Shown::sweep)
@@ -279,7 +201,9 @@ std::vector<std::string> ComparePage::lines()
 
 bool ComparePage::key(const Key& key)
 {
-    if (key.is('v')) {
+    if (key.is('X')) {
+        desk_.ask_to_report([this] { return report(); });
+    } else if (key.is('v')) {
         shown_ = shown_ == Shown::timelines ? Shown::table : Shown::timelines;
     } else if (key.is('m')) {
         shown_ = shown_ == Shown::sweep ? Shown::table : Shown::sweep;
@@ -300,9 +224,10 @@ bool ComparePage::key(const Key& key)
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
     } else if (key.is('b')) {
-        bar_figure_ = (bar_figure_ + 1) % std::size(kBarFigures);
+        bar_figure_ = (bar_figure_ + 1) % kBarFigures;
     } else if (key.is('e')) {
-        desk_.ask_to_export("comparison", [this] { return table(); });
+        desk_.ask_to_export(
+            "comparison", [this] { return table(); }, Picture([this] { return Chart(bars(bar_figure_)); }));
     } else {
         return table_view_.key(key, 100);
     }
@@ -411,7 +336,8 @@ std::vector<Command> ComparePage::commands()
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
         {"Another figure as bars", "b", press('b')}, {"Timelines over each other, or the table", "v", press('v')},
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
-        {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')}};
+        {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')},
+        {"Export the report as PDF", "X", press('X')}};
 }
 
 Json ComparePage::state() const

@@ -14,6 +14,8 @@ namespace fourfold::tui {
 
 class ComparePage : public Page {
 public:
+    static constexpr std::size_t kBarFigures = 5; // that bars can show
+
     explicit ComparePage(Desk& desk);
     void draw(Canvas& canvas, const Rect& place, const Look& look) override;
     bool key(const Key& key) override;
@@ -63,6 +65,8 @@ private:
     // All that is compared: the plan on show, the other open ones, then what was added.
     [[nodiscard]] std::vector<Entry> all() const;
     [[nodiscard]] Table table() const; // a row for each of all()
+    [[nodiscard]] BarChart bars(std::size_t figure) const; // the same
+    [[nodiscard]] ReportPage report(); // of what is on show
 
     std::vector<Entry> entries_;
     TableView table_view_;

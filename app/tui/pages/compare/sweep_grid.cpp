@@ -4,6 +4,7 @@
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/table_items.h"
 #include "app/view/compare/grid_around.h"
+#include "app/view/compare/grid_chart.h"
 #include "app/view/compare/published.h"
 #include "core/base/text.h"
 #include "core/plan/plan_edit.h"
@@ -109,10 +110,18 @@ bool SweepGrid::key(const Key& key)
     else if (key.is('t'))
         ask_table();
     else if (key.is('e'))
-        desk_.ask_to_export("sweep", [this] { return table(TableFormat::csv); });
+        desk_.ask_to_export(
+            "sweep", [this] { return table(TableFormat::csv); }, Picture([this] { return Chart(picture()); }));
     else
         return view_.key(key, static_cast<int>(grid_.layouts.size()));
     return true;
+}
+
+TileChart SweepGrid::picture() const
+{
+    TileChart chart = view::grid_chart(grid_, value_, measured_.get());
+    chart.note = said();
+    return chart;
 }
 
 void SweepGrid::ask_figure()

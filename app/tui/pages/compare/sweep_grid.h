@@ -16,6 +16,7 @@ public:
     bool key(const Key& key);
     void tick(); // predicts anew where the plan changed
     [[nodiscard]] std::vector<std::string> lines();
+    [[nodiscard]] TileChart picture() const;
 
 private:
     void ask_figure();

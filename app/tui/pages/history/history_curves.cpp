@@ -137,7 +137,7 @@ void HistoryCurves::draw(Canvas& canvas, const Rect& place, const Look& look)
     draw_legend(canvas, {place.row + place.rows - legend, place.column, legend, place.columns}, all);
 }
 
-void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const
+Plot HistoryCurves::plot_of(const Chart& chart) const
 {
     const view::CurvePicture& picture = chart.picture;
     Plot plot;
@@ -154,19 +154,19 @@ void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& c
         if (picture.forecast->interval)
             plot.band = {picture.forecast->interval->low, picture.forecast->interval->high};
         plot.note = view::forecast_text(*picture.forecast);
-        if (width_of(plot.title + plot.note) + 2 > place.columns)
-            plot.title = view::title_of(chart.metric);
     }
+    const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
     const auto add = [&](const view::CurveLine& line) {
         const Ink ink = series_ink(line.colour);
         for (const std::vector<view::CurvePoint>* points : {&line.raw, &line.low, &line.high}) {
             if (!points->empty())
                 plot.series.push_back({*points, ink, true, true});
         }
-        plot.series.push_back({line.points, ink, true, false, series_mark(line.colour)});
+        const auto entry = std::ranges::find(entries, line.key, &view::RunCurves::Entry::key);
+        plot.series.push_back({line.points, ink, true, false, series_mark(line.colour),
+            entry == entries.end() ? std::string() : entry->name});
     };
     // The chosen one lies over the others.
-    const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
     const auto row = static_cast<std::size_t>(legend_.list.selected);
     const std::string chosen = row < entries.size() ? entries[row].key : std::string();
     for (const bool is_chosen : {false, true}) {
@@ -175,6 +175,14 @@ void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& c
                 add(line);
         }
     }
+    return plot;
+}
+
+void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const
+{
+    Plot plot = plot_of(chart);
+    if (width_of(plot.title + plot.note) + 2 > place.columns)
+        plot.title = view::title_of(chart.metric);
     draw_plot(canvas, place, plot, look);
 }
 
@@ -339,10 +347,15 @@ void HistoryCurves::ask_figures()
 void HistoryCurves::ask_to_export()
 {
     const auto write = [this](CurveMetric metric) {
-        desk_.ask_to_export(std::string(name(metric)), [this, metric] {
-            constexpr int kPoints = 500;
-            return view::curve_table(runs_.curves().picture(metric, kPoints), runs_.curves().axis(), metric);
-        });
+        constexpr int kPoints = 500;
+        desk_.ask_to_export(
+            std::string(name(metric)),
+            [this, metric] {
+                return view::curve_table(runs_.curves().picture(metric, kPoints), runs_.curves().axis(), metric);
+            },
+            Picture([this, metric] {
+                return fourfold::Chart(picture_of(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)})));
+            }));
     };
     if (figures_.size() == 1) {
         write(*figures_.begin());

@@ -192,10 +192,10 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
                 + (run->note.empty() ? "" : "; " + run->note)),
             kMuted);
     if (plot > 0)
-        draw_scatter(canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, look);
+        draw_plot(canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, scatter(), look);
 }
 
-void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& look)
+Plot HistoryPage::scatter() const
 {
     Plot plot;
     plot.title = "Predicted over measured tokens/s per GPU; the line is where both agree";
@@ -203,6 +203,7 @@ void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& lo
     plot.x_text = view::throughput_text;
     plot.y_text = view::throughput_text;
     PlotSeries runs{{}, Ink::orange, false}, even{{}, Ink::grey, true};
+    runs.name = "Runs";
     double most = 0;
     for (const std::size_t at : list_.visible()) {
         const RunSummary& run = list_.all()[at];
@@ -220,7 +221,7 @@ void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& lo
         plot.chosen = {*run->measured_tps_per_gpu, *run->predicted_tps_per_gpu};
         plot.has_chosen = true;
     }
-    draw_plot(canvas, place, plot, look);
+    return plot;
 }
 
 bool HistoryPage::key(const Key& key)
@@ -265,7 +266,8 @@ bool HistoryPage::key(const Key& key)
     else if (key.is('t') || key.is('n'))
         edit(key.is('t'));
     else if (key.is('e'))
-        desk_.ask_to_export("runs", [this] { return list_.table(); });
+        desk_.ask_to_export(
+            "runs", [this] { return list_.table(); }, Picture([this] { return Chart(picture_of(scatter())); }));
     else if (key.code == Key::f5)
         read();
     else if (key.is('u'))

@@ -5,6 +5,7 @@
 #include "app/tui/pages/history/history_curves.h"
 #include "app/tui/pages/history/history_import.h"
 #include "app/tui/pages/page.h"
+#include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/history/history_edits.h"
 #include "app/view/history/recalibration.h"
@@ -38,7 +39,7 @@ public:
 private:
     void show_imported(const std::string& run);
     void read(); // the history, when the page comes in sight or a run ended
-    void draw_scatter(Canvas& canvas, const Rect& place, const Look& look);
+    [[nodiscard]] Plot scatter() const; // predicted over measured
     void show_curves();
     void make(view::HistoryStep step);
     void undo();
