@@ -108,6 +108,7 @@ public:
     void set_recent(std::vector<std::filesystem::path> files) { recent_ = std::move(files); }
     // A table into a file of any of the formats, or its picture, by the name's ending.
     void ask_to_export(const std::string& what, std::function<Table()> table, Picture picture = {});
+    void show_table(const std::string& title, Table table); // over the page
     // A page of PDF.
     void ask_to_report(std::function<ReportPage()> page);
 

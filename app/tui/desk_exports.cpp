@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tables, pictures and reports as files, with the questions that come before.
 #include "app/tui/desk.h"
+#include "app/tui/widgets/table_box.h"
 #include "app/view/output.h"
 #include "core/report/timeline_export.h"
 
@@ -65,6 +66,14 @@ void Desk::ask_to_export(const std::string& what, std::function<Table()> table, 
         });
     prompt->explain("The ending chooses the form: " + endings);
     open(std::move(prompt));
+}
+
+void Desk::show_table(const std::string& title, Table table)
+{
+    if (table.rows.empty())
+        tell("There is nothing to show yet");
+    else
+        open(std::make_unique<TableBox>(title, std::move(table)));
 }
 
 void Desk::ask_to_report(std::function<ReportPage()> page)

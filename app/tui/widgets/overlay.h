@@ -81,6 +81,13 @@ public:
     // Where the prompt is left without an answer.
     Prompt& or_else(std::function<void()> declined);
     Prompt& explain(std::string note);
+    // Tab goes on with what all words have in common that may stand at the cursor, and lists them; `words` says where
+    // the word begins that it replaces.
+    struct Offer {
+        std::size_t begin = 0; // byte of the text
+        std::vector<std::string> words;
+    };
+    Prompt& complete(std::function<Offer(const std::string& text, std::size_t cursor)> offer);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
     [[nodiscard]] std::string read_out() override;
@@ -88,9 +95,12 @@ public:
     [[nodiscard]] bool hides_answer() const override { return hidden_; }
 
 private:
-    std::string title_, note_, refusal_;
+    void go_on(); // completes
+
+    std::string title_, note_, refusal_, offered_;
     InputLine line_;
     Accept accept_;
+    std::function<Offer(const std::string&, std::size_t)> offer_;
     bool hidden_;
     std::function<void()> declined_;
 };

@@ -29,6 +29,7 @@ ComparePage::ComparePage(Desk& desk)
     , sweep_(desk)
     , scaling_(desk)
 {
+    sweep_.compare = [this](const ResolvedPlan& plan) { add(plan); };
 }
 
 void ComparePage::add(Entry entry)
@@ -103,11 +104,11 @@ void ComparePage::add(const RunDetail& run)
 std::vector<ComparePage::Entry> ComparePage::all() const
 {
     std::vector<Entry> all;
-    if (desk_.plan().prediction())
+    if (desk_.plan().prediction() && !left_out_.contains(&desk_.plan()))
         all.push_back({"this plan", "plan", desk_.plan().prediction(), {}, {}, {}, {}, &desk_.plan()});
     for (int i = 0; i < desk_.plans().count(); ++i) {
         const view::PlanEditor& plan = desk_.plans().at(i);
-        if (i != desk_.plans().current_index() && plan.prediction())
+        if (i != desk_.plans().current_index() && plan.prediction() && !left_out_.contains(&plan))
             all.push_back(
                 {std::to_string(i + 1) + " " + plan.state().title(), "plan", plan.prediction(), {}, {}, {}, {}, &plan});
     }
@@ -145,6 +146,13 @@ std::vector<NamedTimeline> ComparePage::timelines() const
 
 void ComparePage::tick()
 {
+    std::erase_if(left_out_, [this](const view::PlanEditor* plan) { // closed since
+        for (int i = 0; i < desk_.plans().count(); ++i) {
+            if (&desk_.plans().at(i) == plan)
+                return false;
+        }
+        return true;
+    });
     if (desk_.page() == PageId::compare && shown_ == Shown::sweep)
         sweep_.tick();
     if (desk_.page() == PageId::compare && shown_ == Shown::scaling)
@@ -166,7 +174,7 @@ std::string ComparePage::hints() const
     case Shown::timelines:
         return "v table  [ ] other timeline  + - zoom  h l pan  0 all  f reference";
     case Shown::sweep:
-        return "m table  Enter to plan  h l GPUs  b figure  t measured table  e export";
+        return "m table  Enter to plan  C compare  h l GPUs  b figure  t measured table  e export";
     case Shown::scaling:
         return "s table  t measured table  x remove  e export";
     case Shown::table:
@@ -203,6 +211,11 @@ bool ComparePage::key(const Key& key)
 {
     if (key.is('X')) {
         desk_.ask_to_report([this] { return report(); });
+    } else if (key.is('T')) {
+        if (shown_ == Shown::scaling)
+            desk_.show_table("Scaling", scaling_.table());
+        else
+            desk_.show_table("Comparison", table());
     } else if (key.is('v')) {
         shown_ = shown_ == Shown::timelines ? Shown::table : Shown::timelines;
     } else if (key.is('m')) {
@@ -240,8 +253,12 @@ void ComparePage::ask_to_remove()
     for (std::size_t i = 0; i < entries_.size(); ++i)
         items.push_back({entries_[i].name, entries_[i].kind,
             [this, i] { entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i)); }});
+    for (const Entry& entry : all()) {
+        if (entry.plan)
+            items.push_back({entry.name, "open; it stays so", [this, plan = entry.plan] { left_out_.insert(plan); }});
+    }
     if (items.empty())
-        desk_.tell("Nothing was added; Ctrl+W closes an open plan");
+        desk_.tell("Nothing is compared");
     else
         desk_.open(std::make_unique<Picker>("Remove", std::move(items)));
 }
@@ -260,10 +277,15 @@ void ComparePage::ask_reference()
 
 void ComparePage::ask_to_add()
 {
-    desk_.open(std::make_unique<Picker>("Add",
-        std::vector<Picker::Item>{{"A stored run", "", [this] { pick_run(); }},
-            {"Another plan", "an example", [this] { pick_plan(); }},
-            {"A published measurement", "", [this] { pick_table(); }}}));
+    std::vector<Picker::Item> items{{"A stored run", "", [this] { pick_run(); }},
+        {"Another plan", "an example", [this] { pick_plan(); }},
+        {"A published measurement", "", [this] { pick_table(); }}};
+    for (int i = 0; i < desk_.plans().count(); ++i) {
+        const view::PlanEditor* const plan = &desk_.plans().at(i);
+        if (left_out_.contains(plan))
+            items.push_back({plan->state().title(), "open", [this, plan] { left_out_.erase(plan); }});
+    }
+    desk_.open(std::make_unique<Picker>("Add", std::move(items)));
 }
 
 void ComparePage::pick_run()
@@ -337,7 +359,7 @@ std::vector<Command> ComparePage::commands()
         {"Another figure as bars", "b", press('b')}, {"Timelines over each other, or the table", "v", press('v')},
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
         {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')},
-        {"Export the report as PDF", "X", press('X')}};
+        {"Export the report as PDF", "X", press('X')}, {"Show the picture as a table", "T", press('T')}};
 }
 
 Json ComparePage::state() const

@@ -10,6 +10,8 @@
 #include "core/calibration/measured_table.h"
 #include "core/history/store.h"
 
+#include <set>
+
 namespace fourfold::tui {
 
 class ComparePage : public Page {
@@ -69,6 +71,7 @@ private:
     [[nodiscard]] ReportPage report(); // of what is on show
 
     std::vector<Entry> entries_;
+    std::set<const view::PlanEditor*> left_out_; // open plans that are not compared
     TableView table_view_;
     [[nodiscard]] std::size_t reference(const std::vector<Entry>& all) const; // its place
     std::optional<Entry> reference_; // empty, or not there any more: the plan on show

@@ -26,6 +26,7 @@ public:
     [[nodiscard]] std::string chosen() const; // name of a series, in full
     [[nodiscard]] std::vector<std::string> lines();
     [[nodiscard]] PlotChart picture() const;
+    [[nodiscard]] Table table() const; // a row a point
     [[nodiscard]] Json state() const; // the published series
     void restore(const Json& state) { kept_ = state; }
 
@@ -38,7 +39,6 @@ private:
     void add_table(const std::filesystem::path& file);
     void read_kept();
     [[nodiscard]] std::vector<view::ScalingSeries> all() const; // predicted ones and runs, then published ones
-    [[nodiscard]] Table table() const; // a row a point
     [[nodiscard]] std::string said() const;
     [[nodiscard]] Plot plot() const;
 

@@ -21,6 +21,7 @@ using view::CurveRange;
 namespace {
 constexpr std::array kWeights{0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99}; // of smoothing
 constexpr int kLeastChart = 7, kBeside = 110; // rows of one; columns from which two stand beside each other
+constexpr int kPoints = 500; // of a line in a file
 constexpr double kHundredths = 100; // how smoothing is kept
 constexpr double kLooks = 40; // steps of the cursor from end to end
 
@@ -260,6 +261,9 @@ bool HistoryCurves::key(const Key& key)
         toggle_chosen();
     } else if (key.is('e')) {
         ask_to_export();
+    } else if (key.is('T')) {
+        const CurveMetric metric = *figures_.begin();
+        desk_.show_table(view::title_of(metric), table(metric));
     } else {
         return legend_.key(key, static_cast<int>(curves.entries().size()));
     }
@@ -344,16 +348,16 @@ void HistoryCurves::ask_figures()
     desk_.open(std::make_unique<Picker>("Figures", std::move(items)));
 }
 
+Table HistoryCurves::table(CurveMetric metric) const
+{
+    return view::curve_table(runs_.curves().picture(metric, kPoints), runs_.curves().axis(), metric);
+}
+
 void HistoryCurves::ask_to_export()
 {
     const auto write = [this](CurveMetric metric) {
-        constexpr int kPoints = 500;
         desk_.ask_to_export(
-            std::string(name(metric)),
-            [this, metric] {
-                return view::curve_table(runs_.curves().picture(metric, kPoints), runs_.curves().axis(), metric);
-            },
-            Picture([this, metric] {
+            std::string(name(metric)), [this, metric] { return table(metric); }, Picture([this, metric] {
                 return fourfold::Chart(picture_of(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)})));
             }));
     };
@@ -374,7 +378,8 @@ std::vector<Command> HistoryCurves::commands()
         {"Group repeats of a plan, or runs of a tag", "p", press('p')}, {"Choose the figures", "b", press('b')},
         {"Zoom in and out about the cursor", "+ -", press('+')},
         {"Move the cursor that is read off", "h l", press('l')}, {"Show all of the axis", "0", press('0')},
-        {"Hide or show a run", "Space", press(' ')}, {"Export the curves", "e", press('e')}};
+        {"Hide or show a run", "Space", press(' ')}, {"Export the curves", "e", press('e')},
+        {"Show the first figure as a table", "T", press('T')}};
 }
 
 Json HistoryCurves::state() const

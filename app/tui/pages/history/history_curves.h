@@ -43,6 +43,7 @@ private:
     void zoom(double factor);
     void move_cursor(int step);
     void ask_figures();
+    [[nodiscard]] Table table(view::CurveMetric metric) const;
     void ask_to_export();
     void toggle_chosen();
 

@@ -5,6 +5,7 @@
 #include "app/tui/pages/history/history_curves.h"
 #include "app/tui/pages/history/history_import.h"
 #include "app/tui/pages/page.h"
+#include "app/tui/widgets/column_choice.h"
 #include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/history/history_edits.h"
@@ -32,7 +33,10 @@ public:
     }
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
-    [[nodiscard]] Json state() const override { return {{"filter", filter_}, {"curves", curves_.state()}}; }
+    [[nodiscard]] Json state() const override
+    {
+        return {{"filter", filter_}, {"curves", curves_.state()}, {"columns", choice_.state()}};
+    }
     void restore(const Json& state) override;
     void tick() override;
 
@@ -65,6 +69,7 @@ private:
     std::set<std::string> marked_; // ids
     HistoryImport import_;
     HistoryCurves curves_;
+    ColumnChoice choice_;
     std::shared_ptr<view::Recalibration> recalibration_; // the last one
     bool shows_curves_ = false; // instead of the table
     std::vector<view::HistoryStep> done_, undone_;

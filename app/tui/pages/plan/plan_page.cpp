@@ -175,6 +175,8 @@ bool PlanPage::key(const Key& key)
         }
     } else if (key.is('X')) {
         export_report();
+    } else if (key.is('T')) {
+        show_table();
     } else if (key.is('E')) {
         edit_any_field(desk_);
     } else if (key.is('I')) {
@@ -270,6 +272,16 @@ void PlanPage::export_report()
         });
 }
 
+void PlanPage::show_table()
+{
+    if (prediction() == nullptr)
+        return;
+    if (shows_advice())
+        desk_.show_table("Advice", advice_.table());
+    else
+        desk_.show_table(panels_[panel_]->name(), panels_[panel_]->table(*prediction()));
+}
+
 void PlanPage::use_nearest()
 {
     const Reason reason = desk_.plan().state().broken_rules().front();
@@ -329,6 +341,7 @@ std::vector<Command> PlanPage::commands()
         {"Edit any field of the plan", "E", [this] { edit_any_field(desk_); }},
         {"Import a Hugging Face model (config.json)", "I", [this] { desk_.ask_to_import_model(); }},
         {"Export the report as PDF", "X", [this] { export_report(); }},
+        {"Show the picture as a table", "T", [this] { show_table(); }},
         {"Export the picture or its table", "e", [this] {
              if (prediction() == nullptr)
                  return;

@@ -170,6 +170,8 @@ bool RunsPage::key(const Key& key)
         ask_to_sweep();
     else if (key.is('e'))
         ask_to_export();
+    else if (key.is('T'))
+        show_table();
     else if (key.is('v'))
         show_trace();
     else if (key.is('h') || key.code == Key::left || key.is('l') || key.code == Key::right)
@@ -392,8 +394,9 @@ std::vector<Command> RunsPage::commands()
         {"Leave the run, which goes on", "d", press('d')}, {"Where it runs", "t", press('t')},
         {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')}, {"Check the nodes", "c", press('c')},
         {"A step that was traced, beside the predicted one", "v", press('v')},
-        {"Read the charts off at a step", "h l", press('l')}, {"Log of the run", "L", press('L')},
-        {"Output of a rank", "O", press('O')}, {"Why it failed", "Enter", [this] { show_failure(); }}};
+        {"Read the charts off at a step", "h l", press('l')}, {"Show the charts as a table", "T", press('T')},
+        {"Log of the run", "L", press('L')}, {"Output of a rank", "O", press('O')},
+        {"Why it failed", "Enter", [this] { show_failure(); }}};
 }
 
 Json RunsPage::state() const

@@ -63,6 +63,7 @@ private:
     [[nodiscard]] std::array<Plot, 4> charts() const;
     void move_cursor(int step);
     void show_trace(); // of a step
+    void show_table(); // of the charts
     void ask_to_export(); // the sweep, or one of the charts
     void draw_charts(Canvas& canvas, const Rect& place, const Look& look) const;
     void show_report(const Expected<ProbeReport>& report);

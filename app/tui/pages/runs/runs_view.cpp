@@ -154,6 +154,17 @@ void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look) 
             plots[static_cast<std::size_t>(i)], look);
 }
 
+void RunsPage::show_table()
+{
+    Table all;
+    all.columns = {{"chart", "Chart"}, {"step", "Step"}, {"series", "Series"}, {"value", "Value", -6}};
+    for (const Plot& plot : charts()) {
+        for (const std::vector<fourfold::Cell>& row : table_of(plot).rows)
+            all.rows.push_back({plot.title, row[0], row[1], row[2]});
+    }
+    desk_.show_table("Curves of the run", std::move(all));
+}
+
 void RunsPage::ask_to_export()
 {
     if (sweep_) {

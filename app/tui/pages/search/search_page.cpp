@@ -42,6 +42,26 @@ std::optional<Expression> expression_of(const std::string& text)
     return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
+// Figures before words: what has no room at the right can be done without for a moment.
+constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp, Results::cp, Results::pp, Results::dp,
+    Results::ep, Results::virtual_stages, Results::micro_batch, Results::throughput, Results::memory, Results::mfu,
+    Results::against_plan, Results::step_time, Results::schedule, Results::sharding, Results::recompute,
+    Results::confidence};
+static_assert(std::size(kOrder) == Results::columns);
+
+std::string column_name(int column)
+{
+    std::string title = column == Results::pin ? std::string("Pin") : std::string(Results::title(column));
+    std::replace(title.begin(), title.end(), '\n', ' ');
+    return title;
+}
+
+Prompt::Offer plan_names(const std::string& text, std::size_t cursor)
+{
+    const Completions found = complete_expression(text, cursor, plan_field_set());
+    return {found.begin, found.words};
+}
+
 constexpr const char* kExample = "For example tp <= 8 and memory_gib < 70 and recompute != full; `fourfold search "
                                  "--fields` lists the names";
 } // namespace
@@ -50,23 +70,17 @@ SearchPage::SearchPage(Desk& desk, ComparePage& compare)
     : Page(desk)
     , compare_(compare)
     , cure_work_(desk.wake())
+    , choice_({std::begin(kOrder), std::end(kOrder)}, column_name)
 {
 }
 
-// Figures before words: what has no room at the right can be done without for a moment.
+// Of those that were chosen what tells layouts of this search apart.
 std::vector<int> SearchPage::columns() const
 {
-    static constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp, Results::cp, Results::pp,
-        Results::dp, Results::ep, Results::virtual_stages, Results::micro_batch, Results::throughput, Results::memory,
-        Results::mfu, Results::against_plan, Results::step_time, Results::schedule, Results::sharding,
-        Results::recompute, Results::confidence};
-    static_assert(std::size(kOrder) == Results::columns);
-    std::vector<int> columns;
-    for (const int column : kOrder) {
-        if ((column != Results::gpus || !one_size_) && (column != Results::ep || !dense_))
-            columns.push_back(column);
-    }
-    return columns;
+    std::vector<int> columns = choice_.columns();
+    std::erase_if(columns,
+        [this](int column) { return (column == Results::gpus && one_size_) || (column == Results::ep && dense_); });
+    return columns.empty() ? std::vector<int>{Results::place} : columns;
 }
 
 std::optional<std::size_t> SearchPage::chosen() const
@@ -285,6 +299,7 @@ void SearchPage::ask_constraint()
         return problem;
     });
     prompt->explain(kExample);
+    prompt->complete(plan_names);
     desk_.open(std::move(prompt));
 }
 
@@ -299,6 +314,7 @@ void SearchPage::ask_filter()
         return problem;
     });
     prompt->explain(kExample);
+    prompt->complete(plan_names);
     desk_.open(std::move(prompt));
 }
 
@@ -353,13 +369,14 @@ std::vector<Command> SearchPage::commands()
         {"Filter the results", "/", press('/')}, {"Sort by another column", "< >", press('>')},
         {"Turn the order round", "r", press('r')}, {"Pareto front only", "F", press('F')},
         {"Put the layout into the plan", "Enter", [this] { apply_chosen(); }}, {"Pin the layout", "p", press('p')},
-        {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')}};
+        {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')},
+        {"Choose the columns", "", [this] { choice_.ask(desk_); }}};
 }
 
 Json SearchPage::state() const
 {
     return {{"objective", objective_}, {"constraint", constraint_}, {"filter", filter_}, {"gpus", gpus_},
-        {"up_to", up_to_}};
+        {"up_to", up_to_}, {"columns", choice_.state()}};
 }
 
 void SearchPage::restore(const Json& state)
@@ -383,6 +400,7 @@ void SearchPage::restore(const Json& state)
     results_.set_filter(expression_of(filter_));
     if (state.contains("gpus") && state["gpus"].is_number_integer())
         gpus_ = std::clamp(state["gpus"].get<int>(), 0, kMaxGpus);
+    choice_.restore(state.value("columns", Json()));
     up_to_ = state.contains("up_to") && state["up_to"] == true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tui/pages/page.h"
+#include "app/tui/widgets/column_choice.h"
 #include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/background.h"
@@ -65,6 +66,7 @@ private:
     view::Background cure_work_;
     std::chrono::steady_clock::time_point began_;
     std::optional<std::size_t> kept_; // the chosen row's id, while rows arrive
+    ColumnChoice choice_;
 };
 
 } // namespace fourfold::tui
