@@ -282,6 +282,16 @@ void Desk::save()
                                               if (succeeded(plan().reload()))
                                                   tell("Reloaded; u takes it back");
                                           }},
+            {U'b', "see it beside mine",
+                [this, file] {
+                    Expected<Plan> theirs = view::read_plan_file(file);
+                    if (!theirs) {
+                        tell(theirs.error().line(), view::Tone::bad);
+                        return;
+                    }
+                    add_plan().reset(*std::move(theirs));
+                    tell("The plan of " + file.filename().string() + ", in a tab of its own; 3 compares the two");
+                }},
             {U'o', "write over it", [this, file] { write_plan(file); }}, {U'c', "cancel", {}}}));
 }
 

@@ -68,6 +68,10 @@ TEST_F(TuiExports, TheFrontTheComparisonItsScalingAndTheSweep)
     ASSERT_TRUE(program.shows("[ ] other timeline")) << program.grid().text();
     program.type("X");
     write(program, "timelines.pdf", "%PDF-");
+    program.type("e");
+    ASSERT_TRUE(program.shows("Export which timeline")) << program.grid().text();
+    program.type("this plan\r");
+    write(program, "one.trace.json", "{");
     program.type("s");
     ASSERT_TRUE(program.shows("lines: predicted")) << program.grid().text();
     ASSERT_TRUE(program.hides("Predicting")) << program.grid().text();

@@ -11,6 +11,7 @@
 #include "core/base/json_member.h"
 #include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
+#include "core/report/views/plan_tables.h"
 
 #include <algorithm>
 
@@ -238,6 +239,8 @@ bool ComparePage::key(const Key& key)
         differences_only_ = !differences_only_;
     } else if (key.is('b')) {
         bar_figure_ = (bar_figure_ + 1) % kBarFigures;
+    } else if (key.is('e') && shown_ == Shown::timelines) {
+        ask_to_export_timeline();
     } else if (key.is('e')) {
         desk_.ask_to_export(
             "comparison", [this] { return table(); }, Picture([this] { return Chart(bars(bar_figure_)); }));
@@ -245,6 +248,21 @@ bool ComparePage::key(const Key& key)
         return table_view_.key(key, 100);
     }
     return true;
+}
+
+void ComparePage::ask_to_export_timeline()
+{
+    const std::vector<NamedTimeline> timelines = this->timelines();
+    std::vector<Picker::Item> items;
+    for (const std::size_t at : timelines_.on_show(timelines.size(), reference(all()))) {
+        if (at < timelines.size())
+            items.push_back(
+                {timelines[at].name, "", [this, timeline = *timelines[at].timeline, name = timelines[at].name] {
+                     desk_.ask_to_export("timeline", [timeline] { return spans_table(timeline); }, {timeline, name});
+                 }});
+    }
+    if (!items.empty())
+        desk_.open(std::make_unique<Picker>("Export which timeline", std::move(items)));
 }
 
 void ComparePage::ask_to_remove()

@@ -59,6 +59,7 @@ private:
     void add(const ResolvedPlan& plan, const std::string& name, const std::string& kind);
     void add(const MeasuredRow& row, const std::filesystem::path& table);
     void add_again(const std::string& origin, const std::string& name, const std::string& kind);
+    void ask_to_export_timeline(); // one of the two on show
     void ask_to_remove();
     void ask_reference();
     [[nodiscard]] std::vector<ScalingChart::Compared> compared() const;
