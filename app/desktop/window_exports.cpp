@@ -19,8 +19,6 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr QSize kTimelinePage{1120, 420}; // of a PDF
-
 struct ExportWords {
     Q_DECLARE_TR_FUNCTIONS(ExportWords)
 };
@@ -37,9 +35,7 @@ void askExportTimeline(MainWindow& window)
     if (file.isEmpty())
         return;
     const Prediction& prediction = *window.document().prediction();
-    const Expected<void> written = file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)
-        ? writePicture(window.planPage().timeline(), kTimelinePage, file)
-        : export_timeline(prediction.timeline, prediction.plan.name, file.toStdString());
+    const Expected<void> written = export_timeline(prediction.timeline, prediction.plan.name, file.toStdString());
     if (written)
         window.say(ExportWords::tr("Timeline written to %1").arg(file));
     else

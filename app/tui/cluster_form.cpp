@@ -19,37 +19,51 @@ constexpr const char* kActionNames[kActions]{"Save it and plan on it", "Save it,
 ClusterForm::ClusterForm(Desk& desk, std::function<void(const std::string& target)> taken)
     : desk_(desk)
     , taken_(std::move(taken))
-    , finder_(desk.presets(), desk.wake())
+    , finder_(std::make_shared<view::ClusterFinder>(desk.presets(), desk.wake()))
 {
     lines_ = {{"Name", "node1, an SSH alias, alice@login, local", InputLine()},
         {"Jump hosts", "gate,bob@inner:2222; empty: as ssh has it", InputLine()},
         {"Base folder", "/scratch/alice/fourfold; empty: the home folder", InputLine()},
         {"Prelude", "module load cuda; empty: none", InputLine()}};
-    finder_.ask_host_key = [this](const HostKeyQuestion& question) {
-        ask_host_key(desk_, question, [this](bool trusted) { finder_.answer_host_key(trusted); });
+    // A question may stand after the form is gone.
+    const std::weak_ptr<view::ClusterFinder> finder = finder_;
+    finder_->ask_host_key = [&desk, finder](const HostKeyQuestion& question) {
+        ask_host_key(desk, question, [finder](bool trusted) {
+            if (const auto asking = finder.lock())
+                asking->answer_host_key(trusted);
+        });
     };
-    finder_.ask_secret = [this](const SecretQuestion& question) {
-        ask_secret(desk_, question, [this](const auto& secret) { finder_.answer_secret(secret); });
+    finder_->ask_secret = [&desk, finder](const SecretQuestion& question) {
+        ask_secret(
+            desk, question,
+            [finder](const auto& secret) {
+                if (const auto asking = finder.lock())
+                    asking->answer_secret(secret);
+            },
+            [finder] {
+                const auto asking = finder.lock();
+                return asking && asking->is_checking_secret();
+            });
     };
 }
 
 void ClusterForm::tick()
 {
-    const bool was_found = finder_.found().has_value();
-    if (!finder_.receive())
+    const bool was_found = finder_->found().has_value();
+    if (!finder_->receive())
         return;
-    if (!was_found && finder_.found())
+    if (!was_found && finder_->found())
         show_controls();
-    if (!finder_.problem().empty())
-        refusal_ = finder_.problem();
-    if (finder_.saved() && !finder_.is_busy())
+    if (!finder_->problem().empty())
+        refusal_ = finder_->problem();
+    if (finder_->saved() && !finder_->is_busy())
         finish();
 }
 
 void ClusterForm::show_controls()
 {
     const auto& plan = desk_.plan().state().resolved();
-    const view::ClusterFinder::Controls first = finder_.first_controls(plan ? plan->gpus : 0);
+    const view::ClusterFinder::Controls first = finder_->first_controls(plan ? plan->gpus : 0);
     lines_.resize(kFirstLines);
     lines_.push_back({"Save as", "a name for the target", InputLine(first.id)});
     if (first.slurm) {
@@ -75,7 +89,7 @@ std::string ClusterForm::text(const char* name) const
 
 view::ClusterFinder::Controls ClusterForm::controls() const
 {
-    view::ClusterFinder::Controls out = finder_.first_controls(0);
+    view::ClusterFinder::Controls out = finder_->first_controls(0);
     out.id = text("Save as");
     out.partition = text("Partition");
     out.account = text("Account");
@@ -89,16 +103,17 @@ view::ClusterFinder::Controls ClusterForm::controls() const
 
 void ClusterForm::refresh()
 {
-    if (!finder_.found())
+    if (!finder_->found())
         return;
-    const Expected<std::string> outcome = finder_.outcome(controls());
+    const Expected<std::string> outcome = finder_->outcome(controls());
     outcome_ = outcome ? *outcome : "";
     refusal_ = outcome ? "" : outcome.error().line();
 }
 
 void ClusterForm::look()
 {
-    const Expected<void> asked = finder_.look({text("Name"), text("Jump hosts"), text("Base folder"), text("Prelude")});
+    const Expected<void> asked
+        = finder_->look({text("Name"), text("Jump hosts"), text("Base folder"), text("Prelude")});
     lines_.erase(lines_.begin() + kFirstLines, lines_.end());
     at_ = 0;
     outcome_.clear();
@@ -107,7 +122,7 @@ void ClusterForm::look()
 
 void ClusterForm::act(int action)
 {
-    const Expected<void> saved = finder_.save(controls());
+    const Expected<void> saved = finder_->save(controls());
     if (!saved) {
         refusal_ = saved.error().line();
         return;
@@ -116,14 +131,14 @@ void ClusterForm::act(int action)
         finish();
         return;
     }
-    const Expected<void> measuring = finder_.measure(desk_.plan().state().plan());
+    const Expected<void> measuring = finder_->measure(desk_.plan().state().plan());
     refusal_ = measuring ? "" : measuring.error().line();
 }
 
 // What was saved is the plan's hardware and the page's target; a measurement that failed is told beside it.
 void ClusterForm::finish()
 {
-    close([&desk = desk_, taken = taken_, saved = *finder_.saved(), problem = finder_.problem()] {
+    close([&desk = desk_, taken = taken_, saved = *finder_->saved(), problem = finder_->problem()] {
         if (!desk.plan().state().plan().document.is_null())
             desk.apply("Hardware " + saved.target, view::with_hardware(desk.plan().state().plan(), saved));
         if (taken)
@@ -144,7 +159,7 @@ void ClusterForm::draw(Canvas& canvas, const Look&)
     int row = inside.row, cursor_row = -1, cursor_column = -1;
     for (int i = 0; i < static_cast<int>(lines_.size()) && row < last; ++i, ++row) {
         const Line& line = lines_[static_cast<std::size_t>(i)];
-        const bool here = i == at_ && !finder_.is_busy();
+        const bool here = i == at_ && !finder_->is_busy();
         canvas.text(row, inside.column, line.name, here ? kHeading : kMuted);
         const int column = inside.column + kLabelColumns, width = inside.columns - kLabelColumns;
         if (line.input.text().empty() && !here)
@@ -164,39 +179,39 @@ void ClusterForm::draw(Canvas& canvas, const Look&)
                 canvas.text_in(row++, inside.column, inside.columns, part, style);
         }
     };
-    if (finder_.is_busy())
-        say(finder_.progress() + "...", kMuted);
+    if (finder_->is_busy())
+        say(finder_->progress() + "...", kMuted);
     if (!refusal_.empty())
         say(refusal_, style_of(view::Tone::bad));
     else if (!outcome_.empty())
         say(outcome_, kBold);
-    for (int i = 0; finder_.found() && i < kActions && row < last; ++i, ++row) {
+    for (int i = 0; finder_->found() && i < kActions && row < last; ++i, ++row) {
         canvas.text_in(row, inside.column, inside.columns, kActionNames[i], kBold);
         if (in_actions() && i == actions_.selected)
             canvas.restyle({row, inside.column, 1, inside.columns}, kReverse);
     }
-    for (const std::string& line : finder_.lines())
+    for (const std::string& line : finder_->lines())
         say(line, {});
     canvas.text_in(last, inside.column, inside.columns,
-        finder_.is_busy()     ? "Esc ends it"
-            : in_actions()    ? "Enter does it, Tab to the lines above, Esc leaves"
-            : finder_.found() ? "Enter to the next, Tab moves; from the line Prelude it looks again; Esc leaves"
-                              : "Enter to the next, from the last one it looks; Tab moves, Esc leaves",
+        finder_->is_busy()     ? "Esc ends it"
+            : in_actions()     ? "Enter does it, Tab to the lines above, Esc leaves"
+            : finder_->found() ? "Enter to the next, Tab moves; from the line Prelude it looks again; Esc leaves"
+                               : "Enter to the next, from the last one it looks; Tab moves, Esc leaves",
         kMuted);
 }
 
 void ClusterForm::key(const Key& key)
 {
     if (key.code == Key::escape || key.is_ctrl('c')) {
-        if (finder_.is_busy())
-            finder_.stop();
+        if (finder_->is_busy())
+            finder_->stop();
         else
             close();
         return;
     }
-    if (finder_.is_busy())
+    if (finder_->is_busy())
         return;
-    const int stops = static_cast<int>(lines_.size()) + (finder_.found() ? 1 : 0);
+    const int stops = static_cast<int>(lines_.size()) + (finder_->found() ? 1 : 0);
     if (key.code == Key::tab || key.code == Key::back_tab) {
         at_ = (at_ + (key.code == Key::tab ? 1 : stops - 1)) % stops;
         return;
@@ -225,11 +240,11 @@ void ClusterForm::key(const Key& key)
 
 std::string ClusterForm::read_out()
 {
-    if (finder_.is_busy())
-        return finder_.progress() + "; esc ends it\n";
+    if (finder_->is_busy())
+        return finder_->progress() + "; esc ends it\n";
     std::string text = refusal_.empty() ? "" : refusal_ + "\n";
     if (in_actions()) {
-        for (const std::string& line : finder_.lines())
+        for (const std::string& line : finder_->lines())
             text += line + "\n";
         text += outcome_ + "\n";
         for (int i = 0; i < kActions; ++i)
@@ -247,7 +262,7 @@ void ClusterForm::answer(const std::string& line)
     const std::string word(trimmed(line));
     if (word == kLeaves) {
         key({Key::escape});
-    } else if (finder_.is_busy()) {
+    } else if (finder_->is_busy()) {
         return;
     } else if (in_actions()) {
         const int number = std::atoi(word.c_str());

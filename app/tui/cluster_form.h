@@ -37,7 +37,7 @@ private:
 
     Desk& desk_;
     std::function<void(const std::string&)> taken_;
-    view::ClusterFinder finder_;
+    std::shared_ptr<view::ClusterFinder> finder_;
     std::vector<Line> lines_;
     int at_ = 0; // line that is typed in; behind the last: the actions
     List actions_;

@@ -282,6 +282,16 @@ void Desk::save()
                                               if (succeeded(plan().reload()))
                                                   tell("Reloaded; u takes it back");
                                           }},
+            {U'b', "see it beside mine",
+                [this, file] {
+                    Expected<Plan> theirs = view::read_plan_file(file);
+                    if (!theirs) {
+                        tell(theirs.error().line(), view::Tone::bad);
+                        return;
+                    }
+                    add_plan().reset(*std::move(theirs));
+                    tell("The plan of " + file.filename().string() + ", in a tab of its own; 3 compares the two");
+                }},
             {U'o', "write over it", [this, file] { write_plan(file); }}, {U'c', "cancel", {}}}));
 }
 
@@ -395,51 +405,6 @@ void Desk::tick()
         tell("Rehearsal: " + rehearsal_.outcome()->headline, rehearsal_.outcome()->tone);
     else if (overlays_.empty())
         tell("Rehearsing: " + rehearsal_.progress_text());
-}
-
-void Desk::write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write)
-{
-    if (!succeeded(view::check_output(file)))
-        return;
-    const auto then = [this, file, write = std::move(write)] {
-        if (succeeded(write()))
-            tell("Wrote " + file.string(), view::Tone::good);
-    };
-    if (is_there(file))
-        confirm("Export", file.string() + " exists.", "write over it", then);
-    else
-        then();
-}
-
-void Desk::ask_to_export(const std::string& what, std::function<Table()> table, WritePicture picture)
-{
-    const std::string endings = std::string(".csv, .md (Markdown), .tex (LaTeX), .json or .txt")
-        + (picture ? "; .svg, .png or .trace.json (Chrome trace) for the picture" : "");
-    auto prompt = std::make_unique<Prompt>("Export " + what, what + ".csv",
-        [this, table = std::move(table), picture = std::move(picture), endings](const std::string& text) {
-            static constexpr std::pair<const char*, TableFormat> kEndings[]{{".csv", TableFormat::csv},
-                {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},
-                {".txt", TableFormat::text}};
-            const std::filesystem::path file = typed_path(text);
-            const std::string name = file.filename().string();
-            if (picture && (name.ends_with(".svg") || name.ends_with(".png") || name.ends_with(".trace.json"))) {
-                write_once_asked(file, [picture, file] { return picture(file); });
-                return std::string();
-            }
-            for (const auto& [known, format] : kEndings) {
-                if (file.extension() != known)
-                    continue;
-                const Table rows = table();
-                if (rows.rows.empty())
-                    return std::string("there is nothing to write");
-                write_once_asked(
-                    file, [file, content = rows.write(format)] { return write_file_atomically(file, content); });
-                return std::string();
-            }
-            return "the name ends in " + endings;
-        });
-    prompt->explain("The ending chooses the form: " + endings);
-    open(std::move(prompt));
 }
 
 } // namespace fourfold::tui

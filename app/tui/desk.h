@@ -7,6 +7,7 @@
 #include "app/view/plan/open_plans.h"
 #include "app/view/plan/plan_editor.h"
 #include "app/view/rehearsal/rehearsal_job.h"
+#include "core/report/report_page.h"
 #include "core/report/table/table.h"
 
 #include <chrono>
@@ -29,6 +30,15 @@ struct Command {
 
 // What somebody typed as a name of a file: "~/x" as the shell reads it.
 std::filesystem::path typed_path(const std::string& text);
+
+// What else than a table a picture can be: .svg, .pdf and .png, a timeline .trace.json, too.
+struct Picture {
+    std::function<Expected<void>(const std::filesystem::path&)> write; // empty: there is none
+    bool is_timeline = false;
+    Picture() = default;
+    Picture(const Timeline& timeline, const std::string& title);
+    explicit Picture(std::function<Chart()> chart); // as it is once the name is typed
+};
 
 class Desk {
 public:
@@ -96,9 +106,11 @@ public:
     // Files of plans that were opened or saved, the last one first.
     [[nodiscard]] const std::vector<std::filesystem::path>& recent() const { return recent_; }
     void set_recent(std::vector<std::filesystem::path> files) { recent_ = std::move(files); }
-    // A table into a file of any of the formats, by the name's ending; `picture` writes .svg, .png and .trace.json.
-    using WritePicture = std::function<Expected<void>(const std::filesystem::path&)>;
-    void ask_to_export(const std::string& what, std::function<Table()> table, WritePicture picture = {});
+    // A table into a file of any of the formats, or its picture, by the name's ending.
+    void ask_to_export(const std::string& what, std::function<Table()> table, Picture picture = {});
+    void show_table(const std::string& title, Table table); // over the page
+    // A page of PDF.
+    void ask_to_report(std::function<ReportPage()> page);
 
 private:
     // `then` is called when nothing unsaved of the plan on show is lost by it: at once, or after the question.

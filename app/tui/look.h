@@ -3,12 +3,14 @@
 #pragma once
 
 #include "app/tui/terminal/canvas.h"
+#include "app/tui/terminal/palette.h"
 #include "app/view/answer.h"
 
 namespace fourfold::tui {
 
 struct Look {
     bool colors = true;
+    bool few = false; // 8 or 16 of them, which may be pale
 };
 
 inline constexpr Style kMuted{Ink::muted}, kAccent{Ink::accent}, kBold{Ink::normal, Ink::normal, true},
@@ -36,7 +38,19 @@ struct Fill {
 };
 inline void put_fill(Canvas& canvas, int row, int column, const Fill& fill, const Look& look)
 {
-    canvas.put(row, column, look.colors ? U'\u2588' : fill.pattern, {look.colors ? fill.ink : Ink::normal});
+    if (!look.colors)
+        canvas.put(row, column, fill.pattern);
+    else if (look.few)
+        canvas.put(row, column, fill.pattern, area_style(fill.ink));
+    else
+        canvas.put(row, column, U'\u2588', {fill.ink});
+}
+
+// Of a curve, or of a letter that stands for it: on a ground of its own where the colour may be pale.
+inline Style curve_style(Ink ink, const Look& look, bool bold = false)
+{
+    const Style area = area_style(ink);
+    return look.few ? Style{area.paper, area.ink, bold} : Style{ink, Ink::normal, bold};
 }
 
 } // namespace fourfold::tui

@@ -37,6 +37,8 @@ Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
     if (!kept.is_object())
         return;
     const Json pages = kept.value("pages", Json::object());
+    if (pages.is_object())
+        keys_.restore(pages.value("keys", Json()));
     for (const Entry& entry : pages_) {
         if (pages.is_object() && pages.contains(entry.name) && pages[entry.name].is_object())
             entry.page->restore(pages[entry.name]);
@@ -81,16 +83,18 @@ bool Shell::leave_run_behind()
 int Shell::patience() const
 {
     int patience = desk_.next_tick();
-    for (const Entry& entry : pages_) {
-        const int wanted = entry.page->next_tick();
+    const auto want = [&patience](int wanted) {
         if (wanted >= 0 && (patience < 0 || wanted < patience))
             patience = wanted;
-    }
+    };
+    for (const Entry& entry : pages_)
+        want(entry.page->next_tick());
+    for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
+        want(overlay->next_tick());
     if (keep_at_) {
         const auto left
             = std::chrono::duration_cast<std::chrono::milliseconds>(*keep_at_ - std::chrono::steady_clock::now());
-        const int wanted = std::max(0, static_cast<int>(left.count()) + 1);
-        patience = patience < 0 ? wanted : std::min(patience, wanted);
+        want(std::max(0, static_cast<int>(left.count()) + 1));
     }
     return patience;
 }
@@ -112,6 +116,7 @@ void Shell::keep_session()
     Json pages = Json::object();
     for (const Entry& entry : pages_)
         pages[entry.name] = entry.page->state();
+    pages["keys"] = keys_.state();
     session_.keep(desk_, pages);
 }
 
@@ -142,14 +147,15 @@ void Shell::draw(Screen& screen)
         screen.show(canvas_);
         return;
     }
-    const Look look{screen.has_colors()};
+    const Look look{screen.has_colors(), screen.has_few_colors()};
     canvas_.restyle({0, 0, 1, columns}, kReverse);
     int column = canvas_.text(0, 1, "Fourfold", {Ink::normal, Ink::normal, true, true}) + 1;
     for (std::size_t i = 0; i < pages_.size(); ++i) {
         const bool on = static_cast<std::size_t>(desk_.page()) == i;
         pages_[i].column = column;
         const Style style = on ? kHeading : kReverse;
-        column = canvas_.text(0, column, text_of(" %zu %s ", i + 1, pages_[i].name), style);
+        const bool moves = pages_[i].page.get() == runs_ && runs_->is_moving();
+        column = canvas_.text(0, column, text_of(" %zu %s%s ", i + 1, pages_[i].name, moves ? "\u25cf" : ""), style);
     }
     const int plans = desk_.plans().count();
     const std::string title = (plans == 1 ? "" : text_of("%d/%d ", desk_.plans().current_index() + 1, plans))
@@ -164,7 +170,7 @@ void Shell::draw(Screen& screen)
         draw_message(rows - 2);
     const std::string everywhere = "? keys  ^K find  q quit";
     canvas_.text_in(rows - 1, columns - width_of(everywhere) - 1, width_of(everywhere), everywhere, kMuted);
-    canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, page().hints(), kMuted);
+    canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, keys_.shown(page().hints()), kMuted);
     for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
         overlay->draw(canvas_, look);
     screen.show(canvas_);
@@ -186,8 +192,9 @@ void Shell::draw_message(int last)
     }
 }
 
-void Shell::take(const Key& key)
+void Shell::take(const Key& typed)
 {
+    Key key = typed;
     if (key.is_ctrl('l')) {
         redraws_ = true;
         return;
@@ -198,6 +205,8 @@ void Shell::take(const Key& key)
         return;
     }
     desk_.forget_message();
+    if (key.code == Key::character && !key.ctrl)
+        key.letter = keys_.meant(key.letter);
     if (key.code == Key::paste) {
         desk_.tell("There is no line to paste into", view::Tone::warning);
         return;
@@ -268,6 +277,12 @@ std::vector<Command> Shell::everywhere()
             {"Redo", "Ctrl+R", [this] { desk_.redo(); }}, {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
             {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
             {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
+            {"Change a key", "", [this] { ask_key(); }},
+            {"All keys as at first", "",
+                [this] {
+                    keys_.forget();
+                    desk_.tell("The keys are as at first");
+                }},
             {"User's guide", "", [this] { open_guide(); }}, {"Quit", "q", [this] { leave(); }}});
     return commands;
 }
@@ -277,7 +292,7 @@ std::unique_ptr<Picker> Shell::finder()
     std::vector<Picker::Item> items;
     const auto add = [&](const std::vector<Command>& commands) {
         for (const Command& command : commands)
-            items.push_back({command.text, command.keys, command.run});
+            items.push_back({command.text, keys_.shown(command.keys), command.run});
     };
     add(page().commands());
     add(everywhere());
@@ -290,10 +305,10 @@ void Shell::open_help()
     const auto add = [&](const std::vector<Command>& commands) {
         for (const Command& command : commands) {
             if (!command.keys.empty())
-                text += text_of("%-10s", command.keys.c_str()) + command.text + "\n";
+                text += text_of("%-10s", keys_.shown(command.keys).c_str()) + command.text + "\n";
         }
     };
-    text += page().hints() + "\n";
+    text += keys_.shown(page().hints()) + "\n";
     add(page().commands());
     text += "\n# Everywhere\n";
     add(everywhere());
@@ -303,6 +318,35 @@ void Shell::open_help()
           "click "
           "chooses, a second one opens. `fourfold guide terminal` says more.\n";
     desk_.open(std::make_unique<Pager>("Keys", text));
+}
+
+void Shell::ask_key()
+{
+    const auto ask = [this](const std::string& what, char32_t meant) {
+        auto prompt = std::make_unique<Prompt>("Key for: " + what, "", [this, what, meant](const std::string& text) {
+            const std::string word(trimmed(text));
+            std::string_view rest = word;
+            const char32_t letter = rest.empty() ? 0 : next_character(rest);
+            if (letter == 0 || !rest.empty() || (letter >= U'0' && letter <= U'9') || letter == U'?')
+                return std::string("expected one letter or sign; digits and ? stay what they are");
+            keys_.give(meant, letter);
+            desk_.tell(what + ": " + word + "; the two keys have changed places");
+            return std::string();
+        });
+        prompt->explain("A letter or a sign; it and the key of before change places, on all pages");
+        desk_.open(std::move(prompt));
+    };
+    std::vector<Picker::Item> items;
+    for (const std::vector<Command>& commands : {page().commands(), everywhere()}) {
+        for (const Command& command : commands) {
+            std::string_view rest = command.keys;
+            const char32_t letter = rest.empty() ? 0 : next_character(rest);
+            if (letter != 0 && rest.empty() && !(letter >= U'0' && letter <= U'9') && letter != U'?')
+                items.push_back({command.text, keys_.shown(command.keys),
+                    [ask, what = command.text, letter] { ask(what, letter); }});
+        }
+    }
+    desk_.open(std::make_unique<Picker>("Change the key of", std::move(items)));
 }
 
 void Shell::open_guide()

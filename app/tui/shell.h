@@ -2,6 +2,7 @@
 // The frame around the pages: tabs, the line of messages, keys that hold everywhere, the finder, the loop of a screen.
 #pragma once
 
+#include "app/tui/key_map.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/session.h"
 #include "app/tui/terminal/screen.h"
@@ -35,6 +36,7 @@ private:
     void draw_message(int last);
     bool take_everywhere(const Key& key);
     void open_help();
+    void ask_key(); // of which command, then which letter
     void open_guide(); // which chapter, then that
     void leave();
     [[nodiscard]] std::vector<Command> everywhere();
@@ -49,6 +51,7 @@ private:
     std::vector<Entry> pages_;
     RunsPage* runs_ = nullptr; // among them
     Canvas canvas_;
+    KeyMap keys_;
     bool redraws_ = false; // all of the screen is wanted again
     std::optional<std::chrono::steady_clock::time_point> keep_at_;
 };

@@ -2,73 +2,44 @@
 #include "core/report/timeline_painter.h"
 
 #include "core/base/text.h"
-
-#include <cairo.h>
+#include "core/report/chart.h"
+#include "core/report/drawing.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 namespace fourfold {
+
+using namespace drawing;
+
 namespace {
 
 constexpr double kWidth = 1400, kLeft = 92, kRight = 28, kTop = 92, kBottom = 46;
 constexpr double kTallest = 3000; // of all tracks together
 constexpr int kKinds = 8;
-constexpr const char* kFont = "DejaVu Sans";
 
-struct Colour {
-    double red, green, blue;
-};
-
-// Okabe and Ito's palette, told apart with any kind of colour vision.
-Colour colour_of(SpanKind kind)
+unsigned colour_of(SpanKind kind)
 {
-    const auto rgb = [](unsigned hex) {
-        return Colour{(hex >> 16 & 255) / 255.0, (hex >> 8 & 255) / 255.0, (hex & 255) / 255.0};
-    };
     switch (kind) {
     case SpanKind::forward:
-        return rgb(0x0072B2);
+        return okabe::kBlue;
     case SpanKind::backward:
-        return rgb(0xE69F00);
+        return okabe::kOrange;
     case SpanKind::weight_gradient:
-        return rgb(0xD55E00);
+        return okabe::kVermilion;
     case SpanKind::send_receive:
-        return rgb(0xCC79A7);
+        return okabe::kPurple;
     case SpanKind::gradient_reduce:
-        return rgb(0x56B4E9);
+        return okabe::kSky;
     case SpanKind::parameter_gather:
-        return rgb(0xF0E442);
+        return okabe::kYellow;
     case SpanKind::optimizer:
-        return rgb(0x009E73);
+        return okabe::kGreen;
     case SpanKind::other:
-        return rgb(0x8C8C8C);
+        break;
     }
-    return rgb(0x8C8C8C);
-}
-
-void set(cairo_t* cairo, Colour colour, double alpha = 1)
-{
-    cairo_set_source_rgba(cairo, colour.red, colour.green, colour.blue, alpha);
-}
-
-void grey(cairo_t* cairo, double level)
-{
-    cairo_set_source_rgb(cairo, level, level, level);
-}
-
-double text_width(cairo_t* cairo, const std::string& text)
-{
-    cairo_text_extents_t extents;
-    cairo_text_extents(cairo, text.c_str(), &extents);
-    return extents.x_advance;
-}
-
-void show(cairo_t* cairo, double x, double y, const std::string& text)
-{
-    cairo_move_to(cairo, x, y);
-    cairo_show_text(cairo, text.c_str());
+    return okabe::kGrey;
 }
 
 double track_height(const Timeline& timeline)
@@ -86,13 +57,12 @@ struct Plot {
 
 void paint_spans(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
 {
-    cairo_select_font_face(cairo, kFont, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(cairo, 11);
+    font(cairo, 11);
     for (const Span& span : timeline.spans) {
         const double x = plot.x(span.start_s), width = plot.x(span.end_s) - x;
         const double y = plot.y(span.stage) + plot.gap() / 2, height = plot.track - plot.gap();
         cairo_rectangle(cairo, x, y, std::max(width, 0.3), height);
-        set(cairo, colour_of(span.kind));
+        ink(cairo, colour_of(span.kind));
         cairo_fill(cairo);
         if (width > 6) { // a hair line between neighbours of one colour
             cairo_rectangle(cairo, x, y, 0.6, height);
@@ -143,7 +113,7 @@ void paint_columns(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
             if (strength > 0) {
                 cairo_rectangle(cairo, plot.left + double(column), plot.y(int(stage)) + plot.gap() / 2,
                     double(end - column), plot.track - plot.gap());
-                set(cairo, colour_of(static_cast<SpanKind>(kind)), strength / 8.0);
+                ink(cairo, colour_of(static_cast<SpanKind>(kind)), strength / 8.0);
                 cairo_fill(cairo);
             }
             column = end;
@@ -161,9 +131,8 @@ void paint_tracks(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
         cairo_fill(cairo);
         if (stage % every != 0)
             continue;
-        const std::string text = "stage " + std::to_string(stage);
         grey(cairo, 0.1);
-        show(cairo, plot.left - 10 - text_width(cairo, text), plot.y(stage) + plot.track / 2 + 4, text);
+        show_left_of(cairo, plot.left - 10, plot.y(stage) + plot.track / 2 + 4, "stage " + std::to_string(stage));
     }
 }
 
@@ -182,8 +151,7 @@ void paint_axis(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
         cairo_move_to(cairo, x, bottom);
         cairo_line_to(cairo, x, bottom + 5);
         cairo_stroke(cairo);
-        const std::string text = tick_text(i * step, step);
-        show(cairo, x - text_width(cairo, text) / 2, bottom + 20, text);
+        show_about(cairo, x, bottom + 20, tick_text(i * step, step));
     }
 }
 
@@ -192,7 +160,6 @@ void paint_legend(cairo_t* cairo, const Timeline& timeline)
     std::array<bool, kKinds> present{};
     for (const Span& span : timeline.spans)
         present[static_cast<std::size_t>(span.kind)] = true;
-    cairo_set_font_size(cairo, 13);
     double x = kLeft;
     const auto entry = [&](const std::string& text) {
         cairo_rectangle(cairo, x, 58, 14, 14);
@@ -204,7 +171,7 @@ void paint_legend(cairo_t* cairo, const Timeline& timeline)
     for (int kind = 0; kind < kKinds; ++kind) {
         if (!present[static_cast<std::size_t>(kind)])
             continue;
-        set(cairo, colour_of(static_cast<SpanKind>(kind)));
+        ink(cairo, colour_of(static_cast<SpanKind>(kind)));
         entry(std::string(name(static_cast<SpanKind>(kind))));
     }
     grey(cairo, 0.88);
@@ -257,13 +224,11 @@ void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string&
     if (!(plot.length > 0))
         plot.length = 1;
 
-    cairo_set_source_rgb(cairo, 1, 1, 1);
-    cairo_paint(cairo);
-    cairo_select_font_face(cairo, kFont, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-    cairo_set_font_size(cairo, 18);
+    ground(cairo);
+    font(cairo, 18, true);
     grey(cairo, 0.1);
     show(cairo, kLeft, 36, printable(title.empty() ? "Pipeline timeline" : title, 110));
-    cairo_select_font_face(cairo, kFont, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    font(cairo, 13);
     paint_legend(cairo, timeline);
     paint_tracks(cairo, timeline, plot);
     if (timeline.spans.size() > kMostRectangles)

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints a timeline on any Cairo surface: the one picture behind SVG and PNG.
+// Paints a timeline on any Cairo surface: the one picture behind SVG, PDF and PNG.
 #pragma once
 
+#include "core/report/picture_file.h"
 #include "core/schedule/timeline.h"
 
 #include <string>
 
-using cairo_t = struct _cairo;
-
 namespace fourfold {
 
-struct PictureSize {
-    double width = 0, height = 0; // in points
-};
 // Grows with the number of stages up to a limit; tracks get thinner beyond it.
 PictureSize timeline_picture_size(const Timeline& timeline);
 

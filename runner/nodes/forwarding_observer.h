@@ -25,6 +25,7 @@ public:
     void on_event(const Json& event) override { to_.on_event(event); }
     bool trust_host_key(const HostKeyQuestion& question) override { return to_.trust_host_key(question); }
     std::optional<std::string> secret(const SecretQuestion& question) override { return to_.secret(question); }
+    void on_right_answer() override { to_.on_right_answer(); }
 
 private:
     RunObserver& to_;

@@ -109,6 +109,8 @@ std::vector<Node> make_nodes(
                 mailbox.post([&observer, question, answer] { answer->set_value(observer.secret(question)); });
                 return answer->get_future().get();
             };
+            options.prompts.right
+                = [&mailbox, &observer] { mailbox.post([&observer] { observer.on_right_answer(); }); };
             // On the observer's thread: what holds for many hosts is said of the first.
             options.prompts.note = [&mailbox, &observer, noted](const std::string& name, const std::string& text) {
                 mailbox.post([&observer, noted, name, text] {

@@ -28,6 +28,8 @@ public:
     virtual bool trust_host_key(const HostKeyQuestion&) { return false; }
     // Nothing declines; the default declines (batch mode never asks).
     virtual std::optional<std::string> secret(const SecretQuestion&) { return {}; }
+    // What secret() gave was right: no other question follows from it.
+    virtual void on_right_answer() { }
 };
 
 } // namespace fourfold

@@ -195,6 +195,7 @@ private:
             {
                 return observer_.secret(question);
             }
+            void on_right_answer() override { observer_.on_right_answer(); }
 
         private:
             RunObserver& observer_;

@@ -18,6 +18,7 @@ struct SecretQuestion {
     std::string host; // as in the target
     std::string prompt; // "passphrase of ~/.ssh/id_ed25519"; text of the host is free of control characters
     bool echo = false; // the answer may be shown while it is typed
+    bool again = false; // the answer before was not right
 };
 
 } // namespace fourfold

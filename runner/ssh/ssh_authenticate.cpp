@@ -13,12 +13,14 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace fourfold {
 
 namespace {
 
 constexpr int kMostRounds = 8; // of keyboard-interactive
+constexpr int kMostTries = 3; // of its answers, as ssh has it
 constexpr std::size_t kLongestPrompt = 500;
 
 // What a host sends is shown to a person.
@@ -37,12 +39,25 @@ std::string login_name(ssh_session session)
     return out;
 }
 
-std::function<std::optional<std::string>()> asker(
-    const SshPrompts& prompts, const std::string& name, const std::string& prompt)
+void say_right(const SshPrompts& prompts)
 {
-    if (!prompts.secret)
-        return {};
-    return [&prompts, name, prompt] { return prompts.secret({name, prompt, false}); };
+    if (prompts.right)
+        prompts.right();
+}
+
+// Whether a passphrase that is known, or that the user gives, works.
+bool unlock(const SshPrompts& prompts, const std::string& name, const std::string& what,
+    const std::function<bool(const char*)>& works)
+{
+    bool asked = false;
+    std::function<std::optional<std::string>()> ask;
+    if (prompts.secret)
+        ask = [&] { return prompts.secret({name, "passphrase of " + what, false, std::exchange(asked, true)}); };
+    if (!Passphrases::of_this_program().try_each(works, ask))
+        return false;
+    if (asked)
+        say_right(prompts);
+    return true;
 }
 
 // `tried` says which key it was.
@@ -61,11 +76,12 @@ Expected<int> with_key_file(ssh_session session, const std::string& name, const 
     const auto load = [&](const char* passphrase) {
         return ssh_pki_import_privkey_file(file.c_str(), passphrase, nullptr, nullptr, &raw) == SSH_OK;
     };
-    if (!load(nullptr) && !Passphrases::of_this_program().try_each(load, asker(prompts, name, "passphrase of " + file)))
+    if (!load(nullptr) && !unlock(prompts, name, file, load))
         return Problem{ProblemCode::refused,
             "the key file is protected by a passphrase, which was not given or is not right",
-            "start it at a terminal or in the desktop, which ask, or load the key into ssh-agent (ssh-add) and leave "
-            "key_file out",
+            std::string(prompts.secret ? "try again with the passphrase"
+                                       : "start it at a terminal or in the desktop, which ask")
+                + ", or load the key into ssh-agent (ssh-add) and leave key_file out",
             name + ": " + file};
     const SshKey key(raw);
     tried = "tried " + file + ", " + type_of(raw) + " " + fingerprint_of(raw);
@@ -98,13 +114,11 @@ int with_found_keys(ssh_session session, const std::string& name, const SshPromp
     ssh_set_callbacks(session, &callbacks);
     int result = ssh_userauth_publickey_auto(session, nullptr, nullptr);
     if (attempt.wanted && result == SSH_AUTH_DENIED) {
-        Passphrases::of_this_program().try_each(
-            [&](const char* passphrase) {
-                attempt.passphrase = passphrase;
-                result = ssh_userauth_publickey_auto(session, nullptr, nullptr);
-                return result == SSH_AUTH_SUCCESS || result == SSH_AUTH_PARTIAL;
-            },
-            asker(prompts, name, "passphrase of your SSH key"));
+        unlock(prompts, name, "your SSH key", [&](const char* passphrase) {
+            attempt.passphrase = passphrase;
+            result = ssh_userauth_publickey_auto(session, nullptr, nullptr);
+            return result == SSH_AUTH_SUCCESS || result == SSH_AUTH_PARTIAL;
+        });
     }
     // The session outlives what the callbacks point to.
     static ssh_callbacks_struct kNone = [] {
@@ -116,10 +130,12 @@ int with_found_keys(ssh_session session, const std::string& name, const SshPromp
     return result;
 }
 
-// One-time codes and the like: every question of the host goes to the user.
-int with_questions(ssh_session session, const std::string& name, const SshPrompts& prompts)
+// One-time codes and the like: every question of the host goes to the user. `again`: the answers before were not right;
+// afterwards whether these are not.
+int try_questions(ssh_session session, const std::string& name, const SshPrompts& prompts, bool& again)
 {
     int result = ssh_userauth_kbdint(session, nullptr, nullptr);
+    bool refused = std::exchange(again, false);
     for (int round = 0; result == SSH_AUTH_INFO && round < kMostRounds; ++round) {
         const int count = ssh_userauth_kbdint_getnprompts(session);
         const std::string heading = harmless(ssh_userauth_kbdint_getinstruction(session));
@@ -127,14 +143,28 @@ int with_questions(ssh_session session, const std::string& name, const SshPrompt
             char echo = 0;
             const std::string prompt
                 = harmless(ssh_userauth_kbdint_getprompt(session, static_cast<unsigned>(i), &echo));
-            auto answer = prompts.secret({name, (heading.empty() ? "" : heading + " ") + prompt, echo != 0});
+            auto answer = prompts.secret(
+                {name, (heading.empty() ? "" : heading + " ") + prompt, echo != 0, std::exchange(refused, false)});
             if (!answer)
                 return SSH_AUTH_DENIED;
+            again = true;
             ssh_userauth_kbdint_setanswer(session, static_cast<unsigned>(i), answer->c_str());
             forget(*answer);
         }
         result = ssh_userauth_kbdint(session, nullptr, nullptr);
+        again = again && result == SSH_AUTH_DENIED;
     }
+    return result;
+}
+
+int with_questions(ssh_session session, const std::string& name, const SshPrompts& prompts)
+{
+    bool again = false;
+    int result = try_questions(session, name, prompts, again);
+    for (int tries = 1; again && tries < kMostTries; ++tries)
+        result = try_questions(session, name, prompts, again);
+    if (result == SSH_AUTH_SUCCESS)
+        say_right(prompts);
     return result;
 }
 

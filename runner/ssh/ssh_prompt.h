@@ -18,6 +18,7 @@ struct SshPrompts {
     std::function<std::optional<std::string>(const SecretQuestion&)> secret; // nothing = the user declines
     std::function<void(const std::string& host, const std::string& text)>
         note; // what a user should know of a connection
+    std::function<void()> right; // what was answered to `secret` was right; may be empty
 };
 
 // Passphrases of key files, each asked once however many hosts want it.

@@ -18,6 +18,7 @@
 //   FAKE_PRINT_BYTES=n            prints n bytes without a newline, with NUL and escape codes, before the first step
 //   FAKE_SECRET=NAME              writes the length of that variable into its log
 //   FAKE_CHECKPOINT=PATH          tells of a checkpoint there in its first step
+//   FAKE_TRACE=1                  a traced step behind its last one
 //   FAKE_FAILS_UNLOADED=1         fails (is told, misses a rank) only where the plan loads no checkpoint
 //   FAKE_REHEARSAL=JSON           what a rehearsal says (of the client's environment); default: all is well
 //   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
@@ -237,6 +238,11 @@ int main(int argc, char** argv)
             say(text);
         }
     }
+    if (rank == 0 && variable("FAKE_TRACE") == "1")
+        say(head + R"("trace","step":)" + std::to_string(steps)
+            + R"(,"traceEvents":[{"cat":"forward","ph":"X","tid":0,"ts":0,"dur":2000,"args":{"micro_batch":0,"chunk":0}},)"
+              R"({"cat":"backward","ph":"X","tid":0,"ts":2000,"dur":4000,"args":{"micro_batch":0,"chunk":0}}],)"
+              R"("otherData":{"step_time_s":0.006}})");
     if (variable("FAKE_LEFTOVER") == "1")
         spawn_daemon();
     return 0;

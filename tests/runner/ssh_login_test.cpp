@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ways to a host: jump hosts with both keys checked, passphrases that are asked for once, one-time codes.
 #include "runner/ssh/ssh_connect.h"
+#include "tests/runner/code_server.h"
 #include "tests/runner/sshd.h"
 
-#include <libssh/server.h>
-
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <fstream>
-#include <thread>
 
 namespace fourfold::test {
 namespace {
@@ -144,6 +138,9 @@ TEST_F(SshLogin, APassphraseIsAskedForOnce)
     EXPECT_EQ(outcome(out), "ok");
     ASSERT_EQ(observer.secrets_asked.size(), 2u);
     EXPECT_NE(observer.secrets_asked[0].prompt.find("client_key"), std::string::npos);
+    EXPECT_FALSE(observer.secrets_asked[0].again);
+    EXPECT_TRUE(observer.secrets_asked[1].again);
+    EXPECT_EQ(observer.right_answers, 1);
     EXPECT_EQ(outcome(out), "ok");
     EXPECT_EQ(observer.secrets_asked.size(), 2u) << "it is known from then on";
     // Also for a key that is found by itself, behind a jump host.
@@ -156,79 +153,6 @@ TEST_F(SshLogin, APassphraseIsAskedForOnce)
     EXPECT_EQ(outcome(found), "ok");
     EXPECT_EQ(observer.secrets_asked.size(), 2u);
 }
-
-// A server that lets in whoever answers its question.
-class CodeServer {
-public:
-    explicit CodeServer(const std::filesystem::path& host_key)
-        : bind_(ssh_bind_new())
-    {
-        const std::string key = host_key.string();
-        ssh_bind_options_set(bind_, SSH_BIND_OPTIONS_BINDADDR, "127.0.0.1");
-        const unsigned any = 0;
-        ssh_bind_options_set(bind_, SSH_BIND_OPTIONS_BINDPORT, &any);
-        ssh_bind_options_set(bind_, SSH_BIND_OPTIONS_HOSTKEY, key.c_str());
-        EXPECT_EQ(ssh_bind_listen(bind_), SSH_OK) << ssh_get_error(bind_);
-        sockaddr_in at{};
-        socklen_t size = sizeof at;
-        getsockname(ssh_bind_get_fd(bind_), reinterpret_cast<sockaddr*>(&at), &size);
-        port = ntohs(at.sin_port);
-        thread_ = std::thread([this] { serve(); });
-    }
-    ~CodeServer()
-    {
-        stop_ = true;
-        shutdown(ssh_bind_get_fd(bind_), SHUT_RDWR);
-        thread_.join();
-        ssh_bind_free(bind_);
-    }
-    int port = 0;
-
-private:
-    void serve()
-    {
-        while (!stop_) {
-            SshSession session(ssh_new());
-            if (ssh_bind_accept(bind_, session.get()) != SSH_OK)
-                return;
-            if (ssh_handle_key_exchange(session.get()) == SSH_OK)
-                authenticate(session.get());
-            ssh_disconnect(session.get());
-        }
-    }
-    void authenticate(ssh_session session) const
-    {
-        while (ssh_message message = ssh_message_get(session)) {
-            bool done = false;
-            if (ssh_message_type(message) == SSH_REQUEST_AUTH
-                && ssh_message_subtype(message) == SSH_AUTH_METHOD_INTERACTIVE) {
-                if (!ssh_message_auth_kbdint_is_response(message)) {
-                    const char* prompts[] = {"Code\x1b[31m: "};
-                    char echo[] = {0};
-                    ssh_message_auth_interactive_request(message, "", "One-time", 1, prompts, echo);
-                    ssh_message_free(message);
-                    continue;
-                }
-                const char* answer = ssh_userauth_kbdint_getanswer(session, 0);
-                if (answer && std::string(answer) == "123456") {
-                    ssh_message_auth_reply_success(message, 0);
-                    done = true;
-                }
-            }
-            if (!done) {
-                ssh_message_auth_set_methods(message, SSH_AUTH_METHOD_INTERACTIVE);
-                ssh_message_reply_default(message);
-            }
-            ssh_message_free(message);
-            if (done)
-                return;
-        }
-    }
-
-    ssh_bind bind_;
-    std::atomic<bool> stop_ = false;
-    std::thread thread_;
-};
 
 TEST(OneTimeCodes, AreAskedForAndNeverInBatchMode)
 {
@@ -251,10 +175,17 @@ TEST(OneTimeCodes, AreAskedForAndNeverInBatchMode)
         return std::optional(answer);
     };
     EXPECT_FALSE(ssh_connect_to(options, {}));
-    answer = "123456";
+    ASSERT_EQ(asked.size(), 3u) << "as ssh has it";
+    EXPECT_FALSE(asked[0].again);
+    EXPECT_TRUE(asked[1].again);
+    EXPECT_TRUE(asked[2].again);
+    int right_answers = 0;
+    options.prompts.right = [&] { ++right_answers; };
+    answer = CodeServer::kCode;
     const auto right = ssh_connect_to(options, {});
     EXPECT_TRUE(right) << right.error().line();
-    ASSERT_FALSE(asked.empty());
+    EXPECT_EQ(right_answers, 1);
+    EXPECT_EQ(server.logins(), 1);
     EXPECT_EQ(asked[0].host, "code host");
     EXPECT_EQ(asked[0].prompt, "One-time Code\\u001b[31m: ") << "control characters of the host are not shown";
     EXPECT_FALSE(asked[0].echo);

@@ -69,6 +69,7 @@ public:
     void on_event(const Json& event) override;
     bool trust_host_key(const HostKeyQuestion& question) override;
     std::optional<std::string> secret(const SecretQuestion& question) override;
+    void on_right_answer() override { ++right_answers; }
 
     std::string id;
     std::filesystem::path folder;
@@ -81,6 +82,7 @@ public:
     bool trust = false;
     std::vector<SecretQuestion> secrets_asked;
     std::vector<std::string> answers; // to them, in order; then declines
+    int right_answers = 0;
     std::function<void(const Json&)> each_event;
     std::function<void(RunState, const std::string&)> each_state;
 };

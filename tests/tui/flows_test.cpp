@@ -110,6 +110,11 @@ TEST_F(TuiFlows, ReadsAPlanAgainThatAnotherProgramChanged)
     std::ofstream(plan()) << theirs << "\n"; // now there are changes of one's own
     ASSERT_TRUE(program.shows("Ctrl+S asks which of the two stays")) << program.grid().text();
     EXPECT_TRUE(program.shows("2 \u00d7 1 \u00d7 2 \u00d7 4 = 16"));
+    program.type("\x13"); // Ctrl+S
+    ASSERT_TRUE(program.shows("see it beside mine")) << program.grid().text();
+    program.type("b");
+    ASSERT_TRUE(program.shows("8 \u00d7 1 \u00d7 2 \u00d7 1 = 16")) << program.grid().text();
+    EXPECT_TRUE(program.shows("2/2"));
 }
 
 TEST_F(TuiFlows, WhatWasComparedAndOpenedIsThereAgain)

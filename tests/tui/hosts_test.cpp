@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a host asks before it lets anybody in, at a terminal: an sshd on loopback whose key nobody knows, a key with a
 // passphrase; a run, the check of the nodes, the search for a cluster.
+#include "tests/runner/code_server.h"
 #include "tests/runner/sshd.h"
 #include "tests/tui/tui_fixture.h"
 
@@ -9,6 +10,7 @@
 namespace fourfold::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -123,6 +125,7 @@ TEST_F(TuiHosts, APassphraseIsHiddenAndAWrongOneAskedForAgain)
     program.type("\033"); // nothing
     ASSERT_TRUE(program.hides("passphrase of ")) << program.grid().text();
     ASSERT_TRUE(says(program, "protected by a passphrase")) << program.grid().text();
+    EXPECT_TRUE(says(program, "try again with the passphrase")) << "this is a terminal\n" << program.grid().text();
     program.type("\033");
     ASSERT_TRUE(program.hides("Esc closes")) << program.grid().text();
 
@@ -132,10 +135,12 @@ TEST_F(TuiHosts, APassphraseIsHiddenAndAWrongOneAskedForAgain)
     program.settle();
     EXPECT_THAT(program.grid().text(), Not(HasSubstr("wrong")));
     ASSERT_TRUE(program.shows("***********"));
-    program.type("\r");
-    ASSERT_TRUE(program.hides("***********")) << program.grid().text();
-    ASSERT_TRUE(program.shows("Used once, stored nowhere")) << "it is asked for again\n" << program.grid().text();
-    program.type("open sesame");
+    // Whoever knows that it was wrong goes on at once: no letter of that is a command of the page, or seen.
+    program.type("\ro:Fopen sesame");
+    ASSERT_TRUE(says(program, "That was not right.")) << "it is asked for again\n" << program.grid().text();
+    program.settle();
+    EXPECT_THAT(program.grid().text(), AllOf(Not(HasSubstr("sesame")), Not(HasSubstr("Find"))));
+    program.type("\025open sesame"); // Ctrl+U: whatever of that came behind the second question
     program.settle();
     EXPECT_THAT(program.grid().text(), Not(HasSubstr("sesame")));
     program.type("\r");
@@ -145,6 +150,38 @@ TEST_F(TuiHosts, APassphraseIsHiddenAndAWrongOneAskedForAgain)
     EXPECT_EQ(program.wait(), 0);
     EXPECT_THAT(places_of("open sesame", folder_.path()), ::testing::IsEmpty());
     EXPECT_THAT(places_of("open sesame", home_.path()), ::testing::IsEmpty());
+}
+
+TEST_F(TuiHosts, AOneTimeCodeIsHiddenAndAWrongOneAskedForAgain)
+{
+    const CodeServer codes(client_key(home_));
+    Target target = ssh_target(home_, {&server_});
+    target.hosts[0].port = codes.port;
+    target.hosts[0].key_file.clear();
+    ASSERT_TRUE(write_file_atomically(folder_ / "config/fourfold/presets/targets/there.json", to_json(target).dump()));
+    TerminalProgram program(command(), options(40, 120));
+    choose(program);
+    program.type("c");
+    ASSERT_TRUE(program.shows("Unknown host")) << program.grid().text();
+    program.type("t");
+    ASSERT_TRUE(program.shows("One-time Code")) << program.grid().text();
+    program.type("\033"); // no answer
+    ASSERT_TRUE(says(program, "that were not given or not right")) << program.grid().text();
+    EXPECT_TRUE(says(program, "try again")) << program.grid().text();
+
+    program.type("c");
+    ASSERT_TRUE(says(program, "Used once, stored nowhere")) << program.grid().text();
+    program.type("000000\r");
+    ASSERT_TRUE(says(program, "That was not right.")) << program.grid().text();
+    EXPECT_EQ(codes.logins(), 0);
+    program.type("\025" + std::string(CodeServer::kCode));
+    ASSERT_TRUE(program.shows("******")) << program.grid().text();
+    program.type("\r");
+    ASSERT_TRUE(program.hides("******")) << program.grid().text();
+    for (int i = 0; codes.logins() == 0 && i < 400; ++i)
+        program.read_some(std::chrono::milliseconds(50));
+    EXPECT_EQ(codes.logins(), 1);
+    EXPECT_THAT(program.bytes(), AllOf(Not(HasSubstr(CodeServer::kCode)), Not(HasSubstr("000000"))));
 }
 
 TEST_F(TuiHosts, TheSearchForAClusterAsksTheSame)

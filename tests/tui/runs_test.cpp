@@ -183,12 +183,52 @@ TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
     ASSERT_TRUE(program.shows("Done", std::chrono::seconds(40))) << program.grid().text();
     EXPECT_TRUE(program.shows("after 30 steps")) << program.grid().text();
     EXPECT_THAT(program.grid().row(3), HasSubstr("Done           after 30 steps"));
+    const auto write = [&](const std::string& name, const std::string& begin) {
+        const std::filesystem::path file = folder_ / name;
+        program.type("\x15" + file.string() + "\r");
+        EXPECT_TRUE(program.shows("Wrote ")) << program.grid().text();
+        EXPECT_THAT(must(read_text_file(file)), ::testing::StartsWith(begin));
+    };
+    for (const auto& [name, begin] :
+        {std::pair{"loss.svg", "<?xml"}, std::pair{"loss.csv", "step,series,value\n1,Measured,"}}) {
+        program.type("eloss\r");
+        ASSERT_TRUE(program.shows("Export loss")) << program.grid().text();
+        write(name, begin);
+    }
     program.type("5");
     ASSERT_TRUE(program.shows("1 of 1 run")) << program.grid().text();
     EXPECT_TRUE(program.shows("Done"));
+    program.type("e");
+    ASSERT_TRUE(program.shows("Export runs")) << program.grid().text();
+    write("scatter.pdf", "%PDF-");
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
     EXPECT_EQ(stored().front().state, RunState::ok);
+}
+
+// What was traced stands beside what was predicted; a step is read off all charts at once.
+TEST_F(TuiRuns, ATracedStepAndTheChartsAreLookedAt)
+{
+    TerminalProgram program(faked({"tui", tiny(10, 20, R"(, "FAKE_TRACE": "1")")}), options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)")) << program.grid().text();
+    program.type("4v");
+    ASSERT_TRUE(program.shows("No step of this run was traced yet")) << program.grid().text();
+    program.type("sy");
+    ASSERT_TRUE(program.shows("after 10 steps", std::chrono::seconds(40))) << program.grid().text();
+    program.type("hhh"); // from the last one back
+    ASSERT_TRUE(program.shows("step 8: 1,001")) << "1000 + 8 % 7\n" << program.grid().text();
+    EXPECT_TRUE(program.shows("step 8: 0.625")) << "5 / 8\n" << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("step 8: ")) << program.grid().text();
+    EXPECT_TRUE(program.shows("slowest: rank 0")) << program.grid().text();
+    program.type("v");
+    ASSERT_TRUE(program.shows("measured, step 10")) << program.grid().text();
+    ASSERT_TRUE(program.shows("as planned")) << program.grid().text();
+    EXPECT_TRUE(program.shows("\u2192 6.00 ms")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("measured, step 10"));
+    program.type("T");
+    ASSERT_TRUE(program.shows("Curves of the run")) << program.grid().text();
 }
 
 // r does the last one again; from the history a stored one's plan is opened, and run where it ran.

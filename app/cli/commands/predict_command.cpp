@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold predict`: one prediction, or one for each line of a file.
+#include "app/cli/output_file.h"
 #include "app/cli/planning/budget_options.h"
 #include "app/cli/planning/plan_source.h"
 #include "app/cli/planning/predict_batch.h"
 #include "app/cli/text/explain_text.h"
 #include "app/cli/text/predict_text.h"
+#include "app/view/prediction/plan_charts.h"
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
 #include "core/report/views/advice_table.h"
@@ -23,6 +25,7 @@ struct PredictOptions {
     std::string batch;
     bool json = false;
     bool explain = false;
+    std::string report; // file; empty: none
     std::string figure; // to explain; empty = all in JSON, the step time as text
     bool advice = false, economics = false;
     BudgetOptions budget;
@@ -89,6 +92,8 @@ Expected<std::string> readable(const Prediction& prediction, const PredictOption
 Expected<int> run_single(const PredictOptions& options)
 {
     const Presets presets;
+    if (!options.report.empty())
+        FOURFOLD_CHECK(check_output(options.report, {options.plan.plan}));
     FOURFOLD_TRY(const auto plan, options.plan.load(presets));
     FOURFOLD_TRY(const auto evaluated, evaluate(plan, presets));
     // A plan that breaks a rule is unusable input; with --json the object still says all that is known of it.
@@ -99,8 +104,16 @@ Expected<int> run_single(const PredictOptions& options)
             FOURFOLD_TRY(const auto json, answer(predict_with_warnings(evaluated.resolved, plan), options));
             print_json(json);
         } else {
-            FOURFOLD_TRY(const auto text, readable(predict_with_evidence(evaluated.resolved), options));
+            const auto prediction = std::make_shared<const Prediction>(predict_with_evidence(evaluated.resolved));
+            FOURFOLD_TRY(const auto text, readable(*prediction, options));
             std::cout << text;
+            if (!options.report.empty()) {
+                const std::string& name = evaluated.resolved.name;
+                FOURFOLD_CHECK(
+                    write_report(view::plan_report(prediction, name.empty() ? evaluated.resolved.model.name : name),
+                        options.report));
+                std::cerr << "wrote " << printable(options.report) << "\n";
+            }
         }
     }
     return usable ? kDone : fail(problem_of(evaluated.broken_rules.front(), plan.where));
@@ -130,6 +143,13 @@ void add_predict(Cli& cli)
     command->add_flag("--budget", options->economics,
         "time, energy and cost of the whole training; any of the options below asks for it too");
     options->budget.add_to(*command);
+    command
+        ->add_option("--report", options->report,
+            "write a page about the plan as well: figures, memory, step time "
+            "and timeline")
+        ->type_name("FILE.pdf")
+        ->excludes("--batch")
+        ->excludes("--json");
     command->callback([&cli, options, explain] {
         options->explain = explain->count() > 0;
         cli.chosen = [options]() -> Expected<int> {

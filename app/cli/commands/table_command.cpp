@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold table`: what a picture of the desktop's Plan page shows, as a table.
+#include "app/cli/output_file.h"
 #include "app/cli/planning/plan_source.h"
+#include "app/view/prediction/plan_charts.h"
 #include "core/base/text.h"
 #include "core/report/views/advice_table.h"
 #include "core/report/views/plan_tables.h"
@@ -17,6 +19,7 @@ struct TableOptions {
     PlanOptions plan;
     FormatOptions format;
     std::string view;
+    std::string picture; // file; empty: none
     int stage = 0;
     bool names_stage = false;
 };
@@ -54,15 +57,42 @@ Expected<Table> table_of(const TableOptions& options, const ResolvedPlan& plan)
     return curve_table(memory_over_time(prediction, options.stage));
 }
 
+Expected<void> write_picture(const TableOptions& options, const ResolvedPlan& plan)
+{
+    const auto write = [&](const Chart& chart) { return export_chart(chart, options.picture); };
+    if (options.view == "ranks")
+        return write(view::mesh_chart(plan));
+    const Prediction prediction = predict(plan);
+    if (options.view == "memory")
+        return write(view::memory_chart(prediction));
+    if (options.view == "time")
+        return write(view::step_time_chart(prediction));
+    return write(view::memory_chart(prediction, memory_over_time(prediction, options.stage)));
+}
+
 Expected<int> run_table(const TableOptions& options)
 {
+    const bool drawn = options.view == "memory" || options.view == "memory-over-time" || options.view == "time"
+        || options.view == "ranks";
+    if (!options.picture.empty() && !drawn)
+        return Problem{ProblemCode::bad_input, "cannot draw " + options.view,
+            options.view == "timeline" ? "`fourfold timeline` does" : "leave it out", "--picture"};
+    if (!options.picture.empty()) {
+        FOURFOLD_CHECK(check_picture_file("a picture", options.picture));
+        FOURFOLD_CHECK(check_output(options.picture, {options.plan.plan}));
+    }
     FOURFOLD_TRY(const auto format, options.format.format());
     if (options.names_stage && options.view != "memory-over-time")
         return Problem{ProblemCode::bad_input, "is a choice of memory-over-time, and the table is " + options.view,
             "leave it out", "--stage"};
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
     FOURFOLD_TRY(const auto table, table_of(options, plan));
-    std::cout << table.write(format);
+    if (options.picture.empty()) {
+        std::cout << table.write(format);
+        return kDone;
+    }
+    FOURFOLD_CHECK(write_picture(options, plan));
+    std::cerr << "wrote " << printable(options.picture) << "\n";
     return kDone;
 }
 
@@ -77,6 +107,10 @@ void add_table(Cli& cli)
     CLI::Option* stage = command->add_option("--stage", options->stage, "of memory-over-time: the pipeline stage (0)")
                              ->type_name("N")
                              ->check(CLI::Range(0, 1'000'000));
+    command
+        ->add_option("--picture", options->picture,
+            "draw memory, memory-over-time, time or ranks into this file instead: .svg, .pdf or .png")
+        ->type_name("FILE");
     options->format.add_to(*command);
     command->callback([&cli, options, stage] {
         options->names_stage = stage->count() > 0;

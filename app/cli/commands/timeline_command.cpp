@@ -84,7 +84,7 @@ void add_timeline(Cli& cli)
     auto* command = cli.app.add_subcommand("timeline", "The pipeline timeline of a plan as a file");
     const auto options = std::make_shared<TimelineOptions>();
     options->plan.add_to(*command, true);
-    command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg or F.png")
+    command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg, F.pdf or F.png")
         ->type_name("FILE")
         ->required();
     command

@@ -175,7 +175,9 @@ std::optional<std::string> RunProgress::secret(const SecretQuestion& question)
 {
     if (!has_terminal())
         return {};
-    return ask(question.host + ": " + question.prompt + (question.prompt.ends_with(' ') ? "" : " "), !question.echo);
+    return ask((question.again ? "that was not right\n" : "") + question.host + ": " + question.prompt
+            + (question.prompt.ends_with(' ') ? "" : " "),
+        !question.echo);
 }
 
 int show(const LaunchPreview& preview, bool json)

@@ -80,7 +80,9 @@ std::optional<std::string> askSecret(QWidget* parent, const SecretQuestion& ques
     answer->setEchoMode(question.echo ? QLineEdit::Normal : QLineEdit::Password);
     limitWidth(answer, 320);
     prompt->setBuddy(answer);
-    auto* kept = makeWords("muted", tr("Used for this login alone and stored nowhere."));
+    auto* kept = makeWords("muted",
+        (question.again ? tr("That was not right.") + QLatin1Char(' ') : QString())
+            + tr("Used for this login alone and stored nowhere."));
     dialog.setLayout(columnOf({prompt, answer, kept, acceptOrCancel(&dialog, tr("OK")).box}, 6, {20, 18, 20, 14}));
     answer->setFocus();
     if (dialog.exec() != QDialog::Accepted)

@@ -27,6 +27,9 @@ enum class Ink : std::uint8_t {
     vermilion,
     purple,
     grey,
+    // of what is written on an area of a series
+    dark,
+    light,
     count
 };
 

@@ -26,8 +26,9 @@ struct InkColor {
 };
 // A contrast of 3 to 1 with black and with white needs a relative luminance (WCAG 2) of 0.10 to 0.30. The series are
 // Okabe and Ito's hues, darkened where they are too light for that. Of eight colours only red and magenta are so on
-// most terminals, and each terminal has its own: texts have their colour behind them or none; areas and curves, whose
-// names stand beside them, keep theirs.
+// most terminals, and each terminal has its own: texts have their colour behind them or none; areas have a pattern on
+// their colour, in an ink that the eye tells from it, and curves that ink behind them, so that one of the two stands
+// out on any background (area_style()).
 inline constexpr auto kNever = CellColors::Bold::never, kAlways = CellColors::Bold::always;
 inline constexpr InkColor kColors[]{{Ink::muted, 244, 0x808080, {}}, {Ink::accent, 32, 0x2f95d6, {-1, -1, kAlways}},
     {Ink::good, 28, 0x00a068, {kBlack, kGreen, kNever}}, {Ink::warning, 136, 0xc47a00, {kBlack, kYellow, kNever}},
@@ -35,7 +36,8 @@ inline constexpr InkColor kColors[]{{Ink::muted, 244, 0x808080, {}}, {Ink::accen
     {Ink::orange, 202, 0xcc8200, {kYellow, -1}}, {Ink::green, 29, 0x009e73, {kGreen, -1}},
     {Ink::yellow, 136, 0x958c12, {kYellow, -1, kAlways}}, {Ink::sky, 68, 0x4a9bd0, {kCyan, -1}},
     {Ink::vermilion, 160, 0xd55e00, {kRed, -1}}, {Ink::purple, 169, 0xcc79a7, {kMagenta, -1}},
-    {Ink::grey, 245, 0x8a8a8a, {}}};
+    {Ink::grey, 245, 0x8a8a8a, {}}, {Ink::dark, 16, 0x000000, {kBlack, -1, kNever}},
+    {Ink::light, 231, 0xffffff, {kWhite, -1, kAlways}}};
 
 inline CellColors color_of(Ink ink, int colors)
 {
@@ -46,6 +48,23 @@ inline CellColors color_of(Ink ink, int colors)
     return colors > 256 ? CellColors{found->rgb} : colors == 256 ? CellColors{found->of_256} : found->of_8;
 }
 } // namespace palette
+
+// Of a cell of an area with a pattern, where there are few colours.
+inline Style area_style(Ink ink)
+{
+    switch (ink) {
+    case Ink::normal:
+    case Ink::muted:
+    case Ink::grey:
+        return {};
+    case Ink::blue:
+    case Ink::vermilion:
+    case Ink::bad:
+        return {Ink::light, ink};
+    default:
+        return {Ink::dark, ink};
+    }
+}
 
 // `colors`: how many the terminal has, 8 at least.
 inline CellColors colors_of(Ink ink, Ink paper, int colors)

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] int rows() const;
     [[nodiscard]] int columns() const;
     [[nodiscard]] bool has_colors() const { return colors_ > 0; }
+    [[nodiscard]] bool has_few_colors() const { return colors_ > 0 && colors_ < 256; }
     [[nodiscard]] bool is_utf8() const { return utf8_; }
 
     // Whether the terminal keeps up; where it does not, wait() returns when it may.

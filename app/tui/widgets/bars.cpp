@@ -43,7 +43,7 @@ void draw_bar(
                 break;
         }
         const int eighths = std::clamp(static_cast<int>(std::lround((end - begin) / cell * 8)), 0, 8);
-        if (!look.colors) {
+        if (!look.colors || look.few) {
             const BarPart* more = eighths >= 4 ? left : right;
             if (more != nullptr)
                 put_fill(canvas, row, column + i, more->fill, look);

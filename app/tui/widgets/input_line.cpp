@@ -19,6 +19,13 @@ void InputLine::set(std::string text)
     cursor_ = text_.size();
 }
 
+void InputLine::replace(std::size_t begin, const std::string& word)
+{
+    begin = std::min(begin, cursor_);
+    text_.replace(begin, cursor_ - begin, word);
+    cursor_ = begin + word.size();
+}
+
 std::size_t InputLine::before(std::size_t at) const
 {
     while (at > 0 && (static_cast<unsigned char>(text_[--at]) & 0xC0) == 0x80) { }

@@ -16,6 +16,9 @@ public:
     explicit InputLine(std::string text = {}, bool hidden = false);
     [[nodiscard]] const std::string& text() const { return text_; }
     void set(std::string text);
+    [[nodiscard]] std::size_t cursor() const { return cursor_; } // byte
+    // [begin, cursor) becomes `word`, the cursor stands behind it.
+    void replace(std::size_t begin, const std::string& word);
     // Typing, a paste, moving and erasing; false for other keys. A line end in a paste becomes a blank; what is beyond
     // kMost stays out, which refusal() then says.
     bool key(const Key& key);

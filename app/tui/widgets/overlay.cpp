@@ -170,17 +170,46 @@ Prompt& Prompt::explain(std::string note)
     return *this;
 }
 
+Prompt& Prompt::complete(std::function<Offer(const std::string&, std::size_t)> offer)
+{
+    offer_ = std::move(offer);
+    return *this;
+}
+
+void Prompt::go_on()
+{
+    constexpr std::size_t kMost = 24; // words that are listed
+    const Offer offer = offer_(line_.text(), line_.cursor());
+    if (offer.words.empty()) {
+        offered_ = "nothing goes on so";
+        return;
+    }
+    std::string common = offer.words.front();
+    for (const std::string& word : offer.words)
+        common.resize(static_cast<std::size_t>(
+            std::mismatch(common.begin(), common.end(), word.begin(), word.end()).first - common.begin()));
+    if (common.size() > line_.cursor() - std::min(offer.begin, line_.cursor()))
+        line_.replace(offer.begin, common);
+    offered_ = offer.words.size() == 1
+        ? std::string()
+        : joined({offer.words.begin(),
+                     offer.words.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, offer.words.size()))},
+              "  ")
+            + (offer.words.size() > kMost ? "  ..." : "");
+}
+
 void Prompt::draw(Canvas& canvas, const Look&)
 {
     const int columns = std::min(canvas.columns() - 6, 76);
-    const std::string below = !refusal_.empty() ? refusal_ : note_;
+    const std::string below = !refusal_.empty() ? refusal_ : !offered_.empty() ? offered_ : note_;
     std::vector<std::string> lines = below.empty() ? std::vector<std::string>() : wrapped(below, columns);
     const Rect inside = draw_frame(canvas, 2 + static_cast<int>(lines.size()), columns, title_);
     line_.draw(canvas, inside.row, inside.column, inside.columns, {Ink::normal, Ink::normal, false, false, true});
     int row = inside.row + 1;
     for (const std::string& line : lines)
         canvas.text(row++, inside.column, line, refusal_.empty() ? kMuted : style_of(view::Tone::bad));
-    canvas.text_in(row, inside.column, inside.columns, "Enter takes it, Esc leaves it", kMuted);
+    canvas.text_in(row, inside.column, inside.columns,
+        offer_ ? "Enter takes it, Tab completes, Esc leaves it" : "Enter takes it, Esc leaves it", kMuted);
 }
 
 void Prompt::key(const Key& key)
@@ -193,8 +222,12 @@ void Prompt::key(const Key& key)
         refusal_ = accept_(text);
         if (refusal_.empty())
             close();
+    } else if (key.code == Key::tab && offer_) {
+        refusal_.clear();
+        go_on();
     } else if (line_.key(key)) {
         refusal_ = line_.refusal();
+        offered_.clear();
     }
 }
 

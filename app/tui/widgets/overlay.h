@@ -25,6 +25,8 @@ public:
     [[nodiscard]] virtual bool only_tells() const { return false; } // it is over once it was read
     // Takes what came from threads; may open another over it.
     virtual void tick() { }
+    // Milliseconds after which tick() is wanted; negative: only when woken.
+    [[nodiscard]] virtual int next_tick() const { return -1; }
     // Takes every key. What has to be done when it is over is done by done().
     virtual void key(const Key& key) = 0;
     [[nodiscard]] bool is_over() const { return over_; }
@@ -79,6 +81,13 @@ public:
     // Where the prompt is left without an answer.
     Prompt& or_else(std::function<void()> declined);
     Prompt& explain(std::string note);
+    // Tab goes on with what all words have in common that may stand at the cursor, and lists them; `words` says where
+    // the word begins that it replaces.
+    struct Offer {
+        std::size_t begin = 0; // byte of the text
+        std::vector<std::string> words;
+    };
+    Prompt& complete(std::function<Offer(const std::string& text, std::size_t cursor)> offer);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
     [[nodiscard]] std::string read_out() override;
@@ -86,9 +95,12 @@ public:
     [[nodiscard]] bool hides_answer() const override { return hidden_; }
 
 private:
-    std::string title_, note_, refusal_;
+    void go_on(); // completes
+
+    std::string title_, note_, refusal_, offered_;
     InputLine line_;
     Accept accept_;
+    std::function<Offer(const std::string&, std::size_t)> offer_;
     bool hidden_;
     std::function<void()> declined_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/widgets/plot.h"
 
+#include "app/tui/terminal/palette.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -62,13 +64,13 @@ public:
                 put(x, y, ink);
         }
     }
-    void draw(Canvas& canvas, int row, int column) const
+    void draw(Canvas& canvas, int row, int column, const Look& look) const
     {
         for (int y = 0; y < rows_; ++y) {
             for (int x = 0; x < columns_; ++x) {
                 const auto& [bits, ink] = cells_[static_cast<std::size_t>(y * columns_ + x)];
                 if (bits != 0)
-                    canvas.put(row + y, column + x, 0x2800 + bits, {ink});
+                    canvas.put(row + y, column + x, 0x2800 + bits, curve_style(ink, look));
             }
         }
     }
@@ -107,7 +109,7 @@ std::vector<Point> cut(const PlotSeries& series, const Axis& x)
 class EndMarks {
 public:
     void add(int dot, char32_t mark, Ink ink) { marks_.push_back({dot, dot / 4, mark, ink}); } // from above
-    void draw(Canvas& canvas, const Rect& place)
+    void draw(Canvas& canvas, const Rect& place, const Look& look)
     {
         const auto most = static_cast<std::size_t>(place.rows);
         const bool too_many = marks_.size() > most;
@@ -120,7 +122,7 @@ public:
         for (std::size_t i = marks_.size(); i-- > 0;)
             behind = marks_[i].row = std::min(marks_[i].row, behind - 1);
         for (const Mark& mark : marks_)
-            canvas.put(place.row + mark.row, place.column, mark.character, {mark.ink, Ink::normal, true});
+            canvas.put(place.row + mark.row, place.column, mark.character, curve_style(mark.ink, look, true));
         if (too_many)
             canvas.put(place.row + place.rows - 1, place.column, U'+', kMuted);
     }
@@ -135,7 +137,33 @@ private:
 };
 } // namespace
 
-void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look&)
+PlotChart picture_of(const Plot& plot)
+{
+    constexpr int kTrueColors = 1 << 24;
+    PlotChart chart;
+    chart.title = plot.title;
+    chart.note = plot.note;
+    chart.x_label = plot.x_label;
+    chart.x_text = plot.x_text;
+    chart.y_text = plot.y_text;
+    chart.x_range = plot.x_range;
+    chart.band = plot.band;
+    chart.level = plot.level;
+    chart.from_zero = plot.from_zero;
+    chart.whole_x = plot.whole_x;
+    if (plot.has_chosen)
+        chart.chosen = plot.chosen;
+    using Look = ChartSeries::Look;
+    for (const PlotSeries& series : plot.series)
+        chart.series.push_back({series.name, static_cast<unsigned>(palette::color_of(series.ink, kTrueColors).ink),
+            !series.joined     ? Look::dots
+                : series.faint ? Look::faint
+                               : Look::line,
+            series.points});
+    return chart;
+}
+
+void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look)
 {
     canvas.text_in(place.row, place.column, place.columns, plot.title, kBold);
     if (const int left = place.columns - width_of(plot.title) - 2; !plot.note.empty() && left > 8)
@@ -209,10 +237,10 @@ void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look&)
         if (series.joined && series.mark != 0 && last_y >= 0)
             marks.add(last_y, series.mark, series.ink);
     }
-    marks.draw(canvas, {top, left + columns + 1, rows, 1});
-    dots.draw(canvas, top, left);
+    marks.draw(canvas, {top, left + columns + 1, rows, 1}, look);
+    dots.draw(canvas, top, left, look);
     for (const auto& [row, column, series] : letters)
-        canvas.put(top + row, left + column, series->mark, {series->ink, Ink::normal, true});
+        canvas.put(top + row, left + column, series->mark, curve_style(series->ink, look, true));
     if (plot.has_chosen)
         canvas.put(top + rows - 1 - y.place(plot.chosen.second, rows), left + x.place(plot.chosen.first, columns),
             U'\u25cf', {Ink::bad, Ink::normal, true});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tui/look.h"
+#include "core/report/chart.h"
 
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct PlotSeries {
     bool faint = false; // of a line every third dot
     // Stands beside the end of the line, at the right edge; of points, at each of them. 0: none
     char32_t mark = 0;
+    std::string name{}; // in the legend of a picture; empty: none
 };
 
 struct Plot {
@@ -32,10 +34,13 @@ struct Plot {
     std::optional<double> level; // of y, a broken line from side to side
     std::optional<double> cursor; // of x, a line from top to bottom
     bool from_zero = false; // the axis of y begins at 0
+    bool whole_x = false; // between two whole numbers there is nothing
     std::pair<double, double> chosen{}; // marked, where has_chosen
     bool has_chosen = false;
 };
 
 void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look);
+// The same for a file.
+PlotChart picture_of(const Plot& plot);
 
 } // namespace fourfold::tui

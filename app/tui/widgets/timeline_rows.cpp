@@ -33,6 +33,7 @@ const view::TimelineBar* TimelineRows::bar_in(int stage, int column, std::size_t
 void TimelineRows::draw_stage(Canvas& canvas, int row, int stage, const Look& look, const view::BarRef* chosen) const
 {
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    const int batch = chosen != nullptr && chosen->row >= 0 ? scene.bar(*chosen).microBatch : -1;
     std::size_t before = kNone;
     for (int column = 0; column < columns; ++column) {
         std::size_t index = kNone;
@@ -44,12 +45,15 @@ void TimelineRows::draw_stage(Canvas& canvas, int row, int stage, const Look& lo
         }
         const Fill& fill = kSpanFills[static_cast<std::size_t>(bar->kind)];
         const bool is_chosen = chosen != nullptr && *chosen == view::BarRef{stage, index};
-        Style style{Ink::normal, look.colors ? fill.ink : Ink::normal};
-        if (look.colors)
+        const bool plain = look.colors && !look.few;
+        Style style = look.few ? area_style(fill.ink) : Style{};
+        if (plain)
             style = {fill.ink, Ink::normal, false, true}; // the paper has the colour, the text the background's
         if (is_chosen)
             style = {Ink::normal, Ink::normal, true, true, true};
-        canvas.put(row, left + column, look.colors ? U' ' : fill.pattern, style);
+        else if (batch >= 0 && bar->microBatch == batch) // the way of the chosen one's micro-batch, in all stages
+            style.bold = style.underline = true;
+        canvas.put(row, left + column, plain ? U' ' : fill.pattern, style);
         const double cell = (end - begin) / columns;
         if (index != before && bar->microBatch >= 0) { // its number where it begins and has room
             const std::string number = std::to_string(bar->microBatch);

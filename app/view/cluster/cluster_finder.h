@@ -23,6 +23,7 @@ public:
     std::function<void(const SecretQuestion&)> ask_secret;
     void answer_host_key(bool trusted) { job_.answer_host_key(trusted); }
     void answer_secret(const std::optional<std::string>& secret) { job_.answer_secret(secret); }
+    [[nodiscard]] bool is_checking_secret() const { return job_.is_checking_secret(); }
 
     // Looks behind the name; what was found before goes. A Problem says at once which of the answers will not do.
     Expected<void> look(const FindQuestions& questions);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/plan/facts.h"
 
+#include "app/view/plan/choices.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 #include "core/hardware/cluster.h"
@@ -116,6 +117,12 @@ std::string batch_change(const Training& before, const Training& after)
     add("micro-batch", before.micro_batch, after.micro_batch);
     add("global batch", before.global_batch, after.global_batch);
     return joined(changes, ", ");
+}
+
+std::string schedule_fact(const ResolvedPlan& plan)
+{
+    return choice_label("training.schedule", to_text(plan.training.schedule)) + ", " + counted(plan.layout.pp, "stage")
+        + " \u00d7 " + counted(plan.training.micro_batches, "micro-batch", "micro-batches");
 }
 
 std::string layout_line(const Layout& layout)

@@ -23,6 +23,7 @@ std::string inter_node_fact(const Cluster& cluster); // "10 us, 4 NICs"
 std::string gpu_fact(const Gpu& gpu); // "76.0 GiB, 989 TFLOP/s BF16"
 // "sequence 128 -> 8,192, micro-batch 16 -> 1" with arrows; empty where these are as before.
 std::string batch_change(const Training& before, const Training& after);
+std::string schedule_fact(const ResolvedPlan& plan); // "1F1B, 4 stages x 32 micro-batches" with a cross
 std::string layout_line(const Layout& layout); // "TP 8  CP 1  PP 4  DP 2"
 
 } // namespace fourfold::view

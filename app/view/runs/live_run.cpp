@@ -112,6 +112,7 @@ void LiveRun::take(const RunMessage& message)
         void operator()(const RunEnded& end) const { run.take_end(end); }
         void operator()(const HostKeyQuestion&) const { }
         void operator()(const SecretQuestion&) const { }
+        void operator()(const RightAnswer&) const { }
         void operator()(const NodesChecked&) const { }
         void operator()(const ClusterFound&) const { }
         void operator()(const MachineMeasured&) const { }

@@ -39,6 +39,7 @@ public:
     void on_staging(double fraction, const std::string& what) override { put(RunStaging{fraction, what}); }
     void on_link(LinkState state, const std::string& host) override { put(RunLink{state, host}); }
     void on_event(const Json& event) override { put(event); }
+    void on_right_answer() override { put(RightAnswer{}); }
     bool trust_host_key(const HostKeyQuestion& question) override { return ask(question, trusted_).value_or(false); }
     std::optional<std::string> secret(const SecretQuestion& question) override
     {
@@ -239,8 +240,10 @@ void RunJob::answer_host_key(bool trusted)
 
 void RunJob::answer_secret(const std::optional<std::string>& secret)
 {
-    if (mailbox_)
-        mailbox_->answer_secret(secret);
+    if (!mailbox_)
+        return;
+    checking_secret_ = secret.has_value();
+    mailbox_->answer_secret(secret);
 }
 
 std::size_t RunJob::waiting() const
@@ -258,11 +261,15 @@ std::vector<RunMessage> RunJob::take(std::size_t most)
             || std::holds_alternative<ClusterFound>(message) || std::holds_alternative<MachineMeasured>(message)
             || std::holds_alternative<SweepEnded>(message);
     };
+    for (const RunMessage& message : messages) {
+        if (std::holds_alternative<SecretQuestion>(message) || std::holds_alternative<RightAnswer>(message))
+            checking_secret_ = false;
+    }
     if (!messages.empty() && is_last(messages.back())) {
         if (thread_.joinable())
             thread_.join();
         mailbox_.reset();
-        stopping_ = false;
+        stopping_ = checking_secret_ = false;
     }
     return messages;
 }

@@ -36,6 +36,8 @@ struct RunLink {
     LinkState state;
     std::string host;
 };
+// What was answered to a SecretQuestion was right.
+struct RightAnswer { };
 // The last message of a run; a Problem kept it from starting.
 struct RunEnded {
     Expected<RunResult> outcome;
@@ -62,7 +64,7 @@ struct SweepEnded {
     Expected<SweepTable> outcome;
 };
 using RunMessage = std::variant<Json, RunCreated, RunStateChange, RunStaging, RunLink, HostKeyQuestion, SecretQuestion,
-    RunEnded, NodesChecked, ClusterFound, MachineMeasured, SweepMoved, SweepEnded>;
+    RightAnswer, RunEnded, NodesChecked, ClusterFound, MachineMeasured, SweepMoved, SweepEnded>;
 
 class RunJob {
 public:
@@ -101,6 +103,8 @@ public:
     // The run waits for the answers to its questions. Nothing declines.
     void answer_host_key(bool trusted);
     void answer_secret(const std::optional<std::string>& secret);
+    // A secret was given, and nothing that was taken since says what became of it.
+    [[nodiscard]] bool is_checking_secret() const { return checking_secret_; }
 
     [[nodiscard]] std::size_t waiting() const; // messages
     // What was said since, at most `most` messages; after the last message of the work nothing runs any more.
@@ -114,6 +118,7 @@ private:
     std::shared_ptr<Mailbox> mailbox_;
     std::shared_ptr<std::atomic<bool>> end_followed_; // the followed run is to be stopped, not only left
     bool stopping_ = false;
+    bool checking_secret_ = false;
     Work work_ = Work::run;
     std::jthread thread_;
 };

@@ -3,8 +3,8 @@
 #include "core/report/timeline_export.h"
 #include "core/report/timeline_painter.h"
 #include "core/schedule/schedules.h"
+#include "tests/core/report/pixels.h"
 
-#include <cairo.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,23 +56,8 @@ Timeline pipeline(int pp, int micro_batches)
 // Pixels by colour (0xRRGGBB) of the picture.
 std::map<unsigned, int> colours(const Timeline& timeline)
 {
-    const PictureSize size = timeline_picture_size(timeline);
-    cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, int(size.width), int(size.height));
-    cairo_t* cairo = cairo_create(surface);
-    paint_timeline(cairo, timeline, "A title");
-    EXPECT_EQ(cairo_status(cairo), CAIRO_STATUS_SUCCESS);
-    cairo_surface_flush(surface);
-    std::map<unsigned, int> counts;
-    const unsigned char* data = cairo_image_surface_get_data(surface);
-    const int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < cairo_image_surface_get_height(surface); ++y) {
-        const auto* row = reinterpret_cast<const uint32_t*>(data + std::ptrdiff_t(y) * stride);
-        for (int x = 0; x < cairo_image_surface_get_width(surface); ++x)
-            ++counts[row[x] & 0xffffffU];
-    }
-    cairo_destroy(cairo);
-    cairo_surface_destroy(surface);
-    return counts;
+    return counted_colours(pixels_of(
+        timeline_picture_size(timeline), [&](cairo_t* cairo) { paint_timeline(cairo, timeline, "A title"); }));
 }
 
 TEST(ChromeTrace, OneTrackAStageInMicroseconds)
@@ -207,15 +192,15 @@ TEST(Axis, TicksAreRound)
     EXPECT_EQ(tick_text(2e-5, 1e-5), "20 us");
 }
 
-TEST(Export, WritesTheThreeForms)
+TEST(Export, WritesTheFourForms)
 {
     const Folder folder;
     const Timeline timeline = pipeline(4, 8);
-    for (const char* name : {"a.json", "a.svg", "a.png"}) {
+    for (const char* name : {"a.json", "a.svg", "a.png", "a.pdf"}) {
         const auto written = export_timeline(timeline, "Llama <3> & \"friends\" \xC3\xA4", folder.file(name));
         ASSERT_TRUE(written.has_value()) << written.error().line();
     }
-    EXPECT_EQ(folder.files(), 3) << "no temporary file is left";
+    EXPECT_EQ(folder.files(), 4) << "no temporary file is left";
     EXPECT_TRUE(parse_json(*read_text_file(folder.file("a.json")), "a.json").has_value());
     const std::string svg = *read_text_file(folder.file("a.svg"));
     EXPECT_THAT(svg, StartsWith("<?xml"));
@@ -223,15 +208,16 @@ TEST(Export, WritesTheThreeForms)
     EXPECT_GT(svg.size(), 10'000U);
     EXPECT_THAT(*read_text_file(folder.file("a.png")), StartsWith("\x89PNG\r\n"));
     EXPECT_GT(std::filesystem::file_size(folder.file("a.png")), 5'000U);
+    EXPECT_THAT(*read_text_file(folder.file("a.pdf")), StartsWith("%PDF-"));
 }
 
 TEST(Export, NamesTheEndingsItKnows)
 {
     const Folder folder;
-    const auto written = export_timeline(pipeline(2, 2), "x", folder.file("timeline.pdf"));
+    const auto written = export_timeline(pipeline(2, 2), "x", folder.file("timeline.eps"));
     ASSERT_FALSE(written.has_value());
     EXPECT_EQ(written.error().code, ProblemCode::bad_input);
-    EXPECT_THAT(written.error().line(), HasSubstr(".json, .svg or .png"));
+    EXPECT_THAT(written.error().line(), HasSubstr(".json, .svg, .pdf or .png"));
     EXPECT_EQ(folder.files(), 0);
 }
 

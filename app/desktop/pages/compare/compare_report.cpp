@@ -8,8 +8,8 @@
 #include "app/desktop/widgets/charts/heat_map.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/shared/text.h"
+#include "app/view/prediction/plan_charts.h"
 
-#include <QDate>
 #include <QTabBar>
 
 namespace fourfold::ui {
@@ -73,7 +73,7 @@ ReportPage compareReport(ComparePage::View view, const CompareModel& model, Comp
         page.parts = {{nullptr, 0, reportTable(model)}, {&charts.throughput(), 240, {}, true},
             {&charts.utilisation(), 240, {}, true}, {&charts.time(), 240, {}, true}, {&charts.memory(), 240, {}, true}};
     }
-    page.lines << ComparePage::tr("Fourfold, %1").arg(QDate::currentDate().toString(Qt::ISODate));
+    page.lines << fromUtf8(view::report_day());
     return page;
 }
 

@@ -21,10 +21,9 @@
 #include "app/desktop/widgets/panels/warning_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/shared/text.h"
-#include "app/view/plan/choices.h"
 #include "app/view/plan/facts.h"
+#include "app/view/prediction/plan_charts.h"
 
-#include <QDate>
 #include <QFrame>
 
 #include <algorithm>
@@ -36,14 +35,6 @@ constexpr int kPatienceMilliseconds = 150; // an answer that takes longer is ann
 
 constexpr int kFoldWidth = 640; // of memory and step time side by side
 constexpr int kBounds = 2, kAdvice = 3; // places in the switch under the pictures
-
-QString timelineSummary(const ResolvedPlan& plan)
-{
-    const QString schedule = fromUtf8(view::choice_label("training.schedule", to_text(plan.training.schedule)));
-    return PlanPage::tr("%1, %2 \u00d7 %3")
-        .arg(schedule, counted(plan.layout.pp, PlanPage::tr("stage")),
-            counted(plan.training.micro_batches, PlanPage::tr("micro-batch"), PlanPage::tr("micro-batches")));
-}
 } // namespace
 
 PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
@@ -146,20 +137,10 @@ ReportPage PlanPage::report() const
     if (!m_document.isAnswered())
         return page;
     const Prediction& prediction = *m_document.prediction();
-    const ResolvedPlan& plan = prediction.plan;
-    page.title = fromUtf8(plan.name.empty() ? m_document.title().toStdString() : plan.name);
-    const view::Verdict verdict = view::verdict_of(prediction);
-    page.lines << tr("%1, %2; %3 (%4)")
-                      .arg(fromUtf8(plan.model.name), fromUtf8(view::parameters_fact(plan)),
-                          fromUtf8(plan.cluster.name), fromUtf8(view::gpus_fact(plan)))
-               << tr("%1; %2; %3; stack %4, %5")
-                      .arg(fromUtf8(view::layout_line(plan.layout)), timelineSummary(plan),
-                          fromUtf8(view::tokens_fact(plan)), fromUtf8(plan.stack.name),
-                          fromUtf8(view::evidence_text(prediction.evidence)))
-               << QStringLiteral("%1 %2. Fourfold, %3")
-                      .arg(fromUtf8(verdict.word), fromUtf8(verdict.rest), QDate::currentDate().toString(Qt::ISODate));
-    if (!prediction.warnings.empty())
-        page.lines << fromUtf8(view::warning_lines(prediction.warnings)).trimmed().split(QLatin1Char('\n'));
+    if (!prediction.plan.name.empty())
+        page.title = fromUtf8(prediction.plan.name);
+    for (const std::string& line : view::report_lines(prediction))
+        page.lines << fromUtf8(line);
     page.parts = {{m_figures, 112, {}}, {m_bars, 250, {}}, {m_split, 260, {}}, {m_timeline, 320, {}}};
     return page;
 }
@@ -190,7 +171,7 @@ void PlanPage::showAnswer()
         m_warnings->showWarnings(*prediction);
         m_bars->showMemory(*prediction);
         m_split->showParts(*prediction);
-        m_timeline->showTimeline(TimelineScene(prediction->timeline), timelineSummary(prediction->plan));
+        m_timeline->showTimeline(TimelineScene(prediction->timeline), fromUtf8(view::schedule_fact(prediction->plan)));
         selectStage(std::min(m_stage, m_bars->stages() - 1));
         showBounds();
     }

@@ -5,6 +5,7 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/plan/preset_model.h"
 #include "app/models/shared/text.h"
+#include "app/view/cluster/node_cluster.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -12,23 +13,12 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QRegularExpression>
 
 namespace fourfold::ui {
 
-namespace {
-// "measured-node-1" of a node "node 1".
-QString proposedId(const ProbeReport& report)
-{
-    static const QRegularExpression unusable(QStringLiteral("[^A-Za-z0-9.-]+"));
-    return QStringLiteral("measured-%1")
-        .arg(fromUtf8(report.hosts.front().name).replace(unusable, QStringLiteral("-")));
-}
-} // namespace
-
 ClusterDialog::ClusterDialog(const Presets& presets, const ProbeReport& report, QWidget* parent)
     : QDialog(parent)
-    , m_id(new QLineEdit(proposedId(report)))
+    , m_id(new QLineEdit(fromUtf8(view::proposed_cluster_id(report))))
     , m_like(makeChooser("clusterLike", tr("Preset of the same kind of node"), 24))
 {
     setObjectName(QStringLiteral("saveCluster"));
@@ -39,8 +29,7 @@ ClusterDialog::ClusterDialog(const Presets& presets, const ProbeReport& report, 
     what->setWordWrap(true);
     limitWidth(what, 420);
     named(m_id, "clusterId", tr("Id of the cluster"));
-    const bool hasGpus = !report.hosts.front().facts.gpus.empty();
-    if (!hasGpus)
+    if (!view::needs_like(report))
         m_like->addItem(tr("Nothing: the cores as measured"), QString());
     const PresetModel clusters(presets, PresetModel::Kind::clusters);
     for (int row = 0; row < clusters.rowCount(); ++row) {

@@ -5,8 +5,6 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/text.h"
-#include "runner/queue/queue_table.h"
-#include "runner/queue/queue_worker.h"
 
 #include <QItemSelectionModel>
 #include <QLabel>
@@ -15,10 +13,6 @@
 #include <algorithm>
 
 namespace fourfold::ui {
-
-namespace {
-constexpr int kBetweenLooks = 1000; // milliseconds
-}
 
 QueuePanel::QueuePanel(QWidget* parent)
     : QWidget(parent)
@@ -44,27 +38,15 @@ QueuePanel::QueuePanel(QWidget* parent)
         if (const QueuedRun* const run = selected(); run && !run->run.empty())
             emit runChosen(fromUtf8(run->run));
     });
-    connect(m_earlier, &QPushButton::clicked, this, [this] { move(-1); });
-    connect(m_later, &QPushButton::clicked, this, [this] { move(1); });
-    connect(m_remove, &QPushButton::clicked, this, [this] {
-        if (const QueuedRun* const run = selected())
-            change([&] { return m_queue.remove(run->number); });
-    });
-    connect(m_pause, &QPushButton::clicked, this, [this] {
-        change([this]() -> Expected<void> {
-            // What waits and nobody starts goes on as well.
-            const bool pause = !m_contents.paused && m_queue.has_giver();
-            FOURFOLD_CHECK(m_queue.set_paused(pause));
-            return ensure_turns(m_queue);
-        });
-    });
-    connect(m_clear, &QPushButton::clicked, this, [this] {
-        change([this]() -> Expected<void> {
-            FOURFOLD_CHECK(m_queue.clear());
-            return {};
-        });
-    });
-    m_timer.setInterval(kBetweenLooks);
+    const auto changes = [this](QPushButton* button, std::function<Expected<void>(std::int64_t)> edit) {
+        connect(button, &QPushButton::clicked, this, [this, edit = std::move(edit)] { change(edit); });
+    };
+    changes(m_earlier, [this](std::int64_t number) { return m_queue.move(number, -1); });
+    changes(m_later, [this](std::int64_t number) { return m_queue.move(number, 1); });
+    changes(m_remove, [this](std::int64_t number) { return m_queue.remove(number); });
+    changes(m_pause, [this](std::int64_t) { return m_queue.toggle(); });
+    changes(m_clear, [this](std::int64_t) { return m_queue.clear(); });
+    m_timer.setInterval(view::QueueView::kBetweenLooks);
     connect(&m_timer, &QTimer::timeout, this, &QueuePanel::look);
     m_timer.start();
     look();
@@ -72,77 +54,65 @@ QueuePanel::QueuePanel(QWidget* parent)
 
 void QueuePanel::look()
 {
-    const Expected<QueueContents> contents = m_queue.read();
-    if (!contents) {
-        m_summary->setText(fromUtf8(contents.error().line()));
-        return;
-    }
-    const Table table = queue_table(*contents);
-    const bool same = table.rows == m_model.table().rows && contents->paused == m_contents.paused;
-    const QueuedRun* const run = selected();
-    const std::int64_t number = run ? run->number : 0;
-    m_contents = *contents;
-    if (!same || m_model.columnCount() == 0) {
-        m_model.show(table);
-        select(number);
-        emit changed();
-    }
+    const std::int64_t number = selectedNumber();
+    if (m_queue.look() || m_model.columnCount() == 0)
+        present(number);
+}
+
+Expected<std::int64_t> QueuePanel::add(const RunRequest& request)
+{
+    Expected<std::int64_t> number = m_queue.add(request);
+    present(number ? *number : 0);
+    return number;
+}
+
+void QueuePanel::present(std::int64_t number)
+{
+    m_model.show(m_queue.table());
+    const auto& runs = m_queue.contents().runs;
+    const auto at = std::find_if(runs.begin(), runs.end(), [&](const QueuedRun& run) { return run.number == number; });
+    if (at != runs.end())
+        m_table->selectRow(static_cast<int>(at - runs.begin()));
     showState();
+    emit changed();
 }
 
 const QueuedRun* QueuePanel::selected() const
 {
+    const auto& runs = m_queue.contents().runs;
     const QModelIndexList rows = m_table->selectionModel()->selectedRows();
-    if (rows.size() != 1 || rows.front().row() >= static_cast<int>(m_contents.runs.size()))
+    if (rows.size() != 1 || rows.front().row() >= static_cast<int>(runs.size()))
         return nullptr;
-    return &m_contents.runs[static_cast<std::size_t>(rows.front().row())];
+    return &runs[static_cast<std::size_t>(rows.front().row())];
 }
 
-void QueuePanel::select(std::int64_t number)
+std::int64_t QueuePanel::selectedNumber() const
 {
-    const auto& runs = m_contents.runs;
-    const auto at = std::find_if(runs.begin(), runs.end(), [&](const QueuedRun& run) { return run.number == number; });
-    if (at != runs.end())
-        m_table->selectRow(static_cast<int>(at - runs.begin()));
+    const QueuedRun* const run = selected();
+    return run ? run->number : 0;
 }
 
 void QueuePanel::showState()
 {
     const QueuedRun* const run = selected();
-    const bool waits = run && run->state == TurnState::waiting;
+    const bool waits = run && view::QueueView::can_move(*run), rests = m_queue.rests();
     m_show->setEnabled(run && !run->run.empty());
     m_earlier->setEnabled(waits);
     m_later->setEnabled(waits);
-    m_remove->setEnabled(run && (run->state != TurnState::taken || run->run.empty()));
-    const bool idle = m_queue.is_stalled(m_contents);
-    m_pause->setText(m_contents.paused || idle ? tr("Go on") : tr("Pause"));
-    m_pause->setToolTip(
-        m_contents.paused || idle ? tr("Start what waits") : tr("Start nothing more; what runs goes on"));
-    m_clear->setEnabled(std::any_of(m_contents.runs.begin(), m_contents.runs.end(),
-        [](const QueuedRun& each) { return each.state == TurnState::ended; }));
-    m_summary->setText(fromUtf8(queue_summary(m_contents)) + (idle ? tr("; nothing starts them now") : QString()));
+    m_remove->setEnabled(run && view::QueueView::can_remove(*run));
+    m_pause->setText(rests ? tr("Go on") : tr("Pause"));
+    m_pause->setToolTip(rests ? tr("Start what waits") : tr("Start nothing more; what runs goes on"));
+    m_clear->setEnabled(m_queue.has_ended());
+    m_summary->setText(fromUtf8(m_queue.summary()));
 }
 
-void QueuePanel::change(const std::function<Expected<void>()>& edit)
+void QueuePanel::change(const std::function<Expected<void>(std::int64_t)>& edit)
 {
-    const Expected<void> done = edit();
-    look();
+    const std::int64_t number = selectedNumber();
+    const Expected<void> done = edit(number);
+    present(number);
     if (!done)
         showProblem(window(), tr("The queue was not changed"), done.error());
-}
-
-void QueuePanel::move(int places)
-{
-    const QueuedRun* const run = selected();
-    if (!run)
-        return;
-    int place = 1; // of it among those that wait
-    for (const QueuedRun& each : m_contents.runs) {
-        if (&each == run)
-            break;
-        place += each.state == TurnState::waiting ? 1 : 0;
-    }
-    change([&] { return m_queue.move(run->number, std::max(1, place + places)); });
 }
 
 } // namespace fourfold::ui

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/models/shared/table_model.h"
-#include "runner/queue/run_queue.h"
+#include "app/view/runs/queue_view.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -21,6 +21,7 @@ class QueuePanel : public QWidget {
     Q_OBJECT
 public:
     explicit QueuePanel(QWidget* parent = nullptr);
+    [[nodiscard]] Expected<std::int64_t> add(const RunRequest& request);
     // Reads the queue; done by itself each second.
     void look();
     [[nodiscard]] int count() const { return m_model.rowCount(); }
@@ -31,13 +32,12 @@ signals:
 
 private:
     [[nodiscard]] const QueuedRun* selected() const;
-    void select(std::int64_t number);
+    [[nodiscard]] std::int64_t selectedNumber() const; // 0: none
+    void present(std::int64_t number); // all of it, with this one chosen
     void showState();
-    void change(const std::function<Expected<void>()>& edit);
-    void move(int places);
+    void change(const std::function<Expected<void>(std::int64_t number)>& edit);
 
-    RunQueue m_queue;
-    QueueContents m_contents;
+    view::QueueView m_queue;
     TableModel m_model;
     DataTable* m_table;
     QLabel* m_summary;

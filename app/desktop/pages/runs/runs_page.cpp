@@ -19,7 +19,6 @@
 #include "app/models/plan/plan_tabs.h"
 #include "app/models/shared/text.h"
 #include "runner/preflight/cluster_figures.h"
-#include "runner/queue/queue_worker.h"
 
 #include <QGridLayout>
 #include <QTimer>
@@ -141,15 +140,12 @@ void RunsPage::enqueue(const view::RunSetup& setup)
 {
     RunRequest request = *setup.request;
     request.trainer = m_trainer;
-    const RunQueue queue;
-    const Expected<std::int64_t> number = queue.add(request);
-    const Expected<void> started = number ? ensure_turns(queue) : Expected<void>(number.error());
-    m_details->queuePanel().look();
+    const Expected<std::int64_t> number = m_details->queuePanel().add(request);
     m_details->showTab(RunDetails::queue);
-    if (started)
+    if (number)
         emit message(tr("Run %1 of the queue").arg(*number));
     else
-        showProblem(window(), tr("The run does not wait for its turn"), started.error());
+        showProblem(window(), tr("The run does not wait for its turn"), number.error());
 }
 
 void RunsPage::restart()
@@ -218,7 +214,7 @@ void RunsPage::saveNodes()
     ClusterDialog dialog(m_presets, m_details->nodeReport().report(), window());
     if (dialog.exec() != QDialog::Accepted)
         return;
-    m_wish = ClusterWish{dialog.id(), dialog.like()};
+    m_wish = view::ClusterWish{dialog.id().toStdString(), dialog.like().toStdString()};
     m_details->nodeReport().showLooking(m_checkedName);
     m_controller.check(*m_checked, true);
 }
@@ -226,13 +222,12 @@ void RunsPage::saveNodes()
 void RunsPage::checked(const Expected<ProbeReport>& report)
 {
     m_details->nodeReport().show(report);
-    const std::optional<ClusterWish> wish = std::exchange(m_wish, {});
+    const std::optional<view::ClusterWish> wish = std::exchange(m_wish, {});
     if (!wish || !report)
         return; // the report says why
-    const Expected<std::filesystem::path> file
-        = save_cluster(*report, wish->id.toStdString(), wish->like.toStdString());
+    const Expected<std::filesystem::path> file = save_cluster(*report, wish->id, wish->like);
     if (file) {
-        emit clusterSaved(wish->id, fromUtf8(file->string()));
+        emit clusterSaved(fromUtf8(wish->id), fromUtf8(file->string()));
         return;
     }
     QTimer::singleShot(

@@ -5,6 +5,7 @@
 #include "app/desktop/pages/page.h"
 #include "app/models/plan/plan_document.h"
 #include "app/models/runs/live_run.h"
+#include "app/view/cluster/node_cluster.h"
 
 #include <QPointer>
 
@@ -73,10 +74,7 @@ private:
     QString m_next; // the run to be followed when the one that is followed has been left
     std::optional<Target> m_checked; // the target of the last look at nodes
     QString m_checkedName;
-    struct ClusterWish {
-        QString id, like;
-    };
-    std::optional<ClusterWish> m_wish; // what the look under way is for
+    std::optional<view::ClusterWish> m_wish; // what the look under way is for
 };
 
 } // namespace fourfold::ui

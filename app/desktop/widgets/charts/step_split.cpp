@@ -5,6 +5,7 @@
 #include "app/desktop/widgets/text/text_line.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
+#include "app/view/prediction/plan_charts.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -54,12 +55,9 @@ void StepSplit::showParts(const Prediction& prediction)
     m_rows.clear();
     m_total = prediction.time_by_part.total();
     QStringList words;
-    for (const view::PartWord& at : view::part_words()) {
-        const double exposed = prediction.time_by_part[at.part], hidden = prediction.time_hidden[at.part];
-        if (exposed <= 0 && hidden <= 0)
-            continue;
-        m_rows.push_back({at.part, exposed, hidden, m_total > 0 ? exposed / m_total : 0});
-        words << QStringLiteral("%1 %2").arg(fromUtf8(at.label), duration(exposed));
+    for (const view::PartTime& at : view::part_times(prediction)) {
+        m_rows.push_back({at.part, at.exposed_s, at.hidden_s, m_total > 0 ? at.exposed_s / m_total : 0});
+        words << QStringLiteral("%1 %2").arg(fromUtf8(at.label), duration(at.exposed_s));
     }
     setAccessibleDescription(words.join(QStringLiteral(", ")));
     setSubtitle(isEmpty() ? QString() : tr("where %1 goes; exposed parts add up to the step").arg(duration(m_total)));

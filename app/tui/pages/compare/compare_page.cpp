@@ -3,7 +3,6 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/table_items.h"
-#include "app/tui/widgets/bars.h"
 #include "app/view/compare/comparison.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
@@ -12,6 +11,7 @@
 #include "core/base/json_member.h"
 #include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
+#include "core/report/views/plan_tables.h"
 
 #include <algorithm>
 
@@ -22,23 +22,6 @@ std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
 {
     return std::make_shared<const Prediction>(predict_with_evidence(plan));
 }
-
-struct BarFigure {
-    const char* title;
-    std::optional<double> (*of)(const Prediction& prediction);
-    std::string (*text)(double value);
-};
-constexpr BarFigure kBarFigures[]{
-    {"Tokens/s per GPU, predicted", [](const Prediction& p) { return p.tps_per_gpu; }, view::throughput_text},
-    {"MFU, %, predicted", [](const Prediction& p) { return p.mfu; }, [](double share) { return view::percent(share); }},
-    {"GiB per GPU, predicted", [](const Prediction& p) { return p.memory_gib; }, view::gib},
-    {"Step time, predicted", [](const Prediction& p) { return p.step_time_s; }, view::duration},
-    {"Exposed communication of a step, predicted",
-        [](const Prediction& p) -> std::optional<double> {
-            return p.time_by_part[Part::tp] + p.time_by_part[Part::cp] + p.time_by_part[Part::pp]
-                + p.time_by_part[Part::dp] + p.time_by_part[Part::ep];
-        },
-        view::duration}};
 } // namespace
 
 ComparePage::ComparePage(Desk& desk)
@@ -47,6 +30,7 @@ ComparePage::ComparePage(Desk& desk)
     , sweep_(desk)
     , scaling_(desk)
 {
+    sweep_.compare = [this](const ResolvedPlan& plan) { add(plan); };
 }
 
 void ComparePage::add(Entry entry)
@@ -121,11 +105,11 @@ void ComparePage::add(const RunDetail& run)
 std::vector<ComparePage::Entry> ComparePage::all() const
 {
     std::vector<Entry> all;
-    if (desk_.plan().prediction())
+    if (desk_.plan().prediction() && !left_out_.contains(&desk_.plan()))
         all.push_back({"this plan", "plan", desk_.plan().prediction(), {}, {}, {}, {}, &desk_.plan()});
     for (int i = 0; i < desk_.plans().count(); ++i) {
         const view::PlanEditor& plan = desk_.plans().at(i);
-        if (i != desk_.plans().current_index() && plan.prediction())
+        if (i != desk_.plans().current_index() && plan.prediction() && !left_out_.contains(&plan))
             all.push_back(
                 {std::to_string(i + 1) + " " + plan.state().title(), "plan", plan.prediction(), {}, {}, {}, {}, &plan});
     }
@@ -163,6 +147,13 @@ std::vector<NamedTimeline> ComparePage::timelines() const
 
 void ComparePage::tick()
 {
+    std::erase_if(left_out_, [this](const view::PlanEditor* plan) { // closed since
+        for (int i = 0; i < desk_.plans().count(); ++i) {
+            if (&desk_.plans().at(i) == plan)
+                return false;
+        }
+        return true;
+    });
     if (desk_.page() == PageId::compare && shown_ == Shown::sweep)
         sweep_.tick();
     if (desk_.page() == PageId::compare && shown_ == Shown::scaling)
@@ -184,73 +175,13 @@ std::string ComparePage::hints() const
     case Shown::timelines:
         return "v table  [ ] other timeline  + - zoom  h l pan  0 all  f reference";
     case Shown::sweep:
-        return "m table  Enter to plan  h l GPUs  b figure  t measured table  e export";
+        return "m table  Enter to plan  C compare  h l GPUs  b figure  t measured table  e export";
     case Shown::scaling:
         return "s table  t measured table  x remove  e export";
     case Shown::table:
         break;
     }
     return "a add  f reference  v timelines  m sweep  s scaling  b bars  x remove  d differences  e export";
-}
-
-void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
-{
-    if (shown_ == Shown::sweep) {
-        sweep_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2});
-        return;
-    }
-    if (shown_ == Shown::scaling) {
-        scaling_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2}, look);
-        return;
-    }
-    const Table entries = table();
-    if (entries.rows.empty()) {
-        canvas.text(place.row + 1, place.column + 1, "No plan that has an answer", kMuted);
-        return;
-    }
-    const std::size_t reference = this->reference(all());
-    const auto name_of = [&](std::size_t i) { return std::get<std::string>(entries.rows[i].front()); };
-    canvas.text_in(place.row, place.column + 1, place.columns - 2,
-        entries.rows.size() == 1
-            ? "a adds stored runs, other plans, published rows; a search adds layouts with C"
-            : "Others against " + name_of(reference) + (differences_only_ ? "; differences only" : ""),
-        kMuted);
-    if (shown_ == Shown::timelines) {
-        timelines_.draw(
-            canvas, {place.row + 1, place.column + 1, place.rows - 1, place.columns - 2}, timelines(), reference, look);
-        return;
-    }
-    const Table side = view::side_by_side(entries, differences_only_, reference);
-    std::vector<TableView::Column> heads;
-    for (const Column& column : side.columns)
-        heads.push_back({column.title.empty() ? column.key : column.title, heads.size() > 1, 34});
-    table_view_.set_columns(std::move(heads));
-    TableView::Content content;
-    content.rows = static_cast<int>(side.rows.size());
-    content.text = [&](int row, int column) {
-        return shown(side.rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)],
-            side.columns[static_cast<std::size_t>(column)]);
-    };
-    content.style = [&](int, int column) { return column == static_cast<int>(reference) + 2 ? kBold : Style{}; };
-    const int count = static_cast<int>(entries.rows.size());
-    const int bars = count > 1 && place.rows > 20 ? std::min(count, 6) + 1 : 0;
-    table_view_.draw(canvas, {place.row + 1, place.column + 1, place.rows - 1 - bars, place.columns - 2}, content);
-    if (bars == 0)
-        return;
-    int row = place.row + place.rows - bars;
-    const BarFigure& figure = kBarFigures[bar_figure_];
-    canvas.text(row++, place.column + 1, figure.title, kBold);
-    const std::vector<Entry> compared = all();
-    const auto value = [&](std::size_t i) { return figure.of(*compared[i].prediction).value_or(0); };
-    double most = 0;
-    for (std::size_t i = 0; i < entries.rows.size(); ++i)
-        most = std::max(most, value(i));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(bars - 1); ++i, ++row) {
-        canvas.text_in(row, place.column + 1, 30, name_of(i));
-        const BarPart part[]{{value(i), {Ink::blue, U'#'}}};
-        draw_bar(canvas, row, place.column + 32, place.columns - 44, part, most, look);
-        canvas.text_in(row, place.column + place.columns - 11, 10, figure.text(value(i)), {}, true);
-    }
 }
 
 std::vector<std::string> ComparePage::lines()
@@ -279,7 +210,14 @@ std::vector<std::string> ComparePage::lines()
 
 bool ComparePage::key(const Key& key)
 {
-    if (key.is('v')) {
+    if (key.is('X')) {
+        desk_.ask_to_report([this] { return report(); });
+    } else if (key.is('T')) {
+        if (shown_ == Shown::scaling)
+            desk_.show_table("Scaling", scaling_.table());
+        else
+            desk_.show_table("Comparison", table());
+    } else if (key.is('v')) {
         shown_ = shown_ == Shown::timelines ? Shown::table : Shown::timelines;
     } else if (key.is('m')) {
         shown_ = shown_ == Shown::sweep ? Shown::table : Shown::sweep;
@@ -300,13 +238,31 @@ bool ComparePage::key(const Key& key)
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
     } else if (key.is('b')) {
-        bar_figure_ = (bar_figure_ + 1) % std::size(kBarFigures);
+        bar_figure_ = (bar_figure_ + 1) % kBarFigures;
+    } else if (key.is('e') && shown_ == Shown::timelines) {
+        ask_to_export_timeline();
     } else if (key.is('e')) {
-        desk_.ask_to_export("comparison", [this] { return table(); });
+        desk_.ask_to_export(
+            "comparison", [this] { return table(); }, Picture([this] { return Chart(bars(bar_figure_)); }));
     } else {
         return table_view_.key(key, 100);
     }
     return true;
+}
+
+void ComparePage::ask_to_export_timeline()
+{
+    const std::vector<NamedTimeline> timelines = this->timelines();
+    std::vector<Picker::Item> items;
+    for (const std::size_t at : timelines_.on_show(timelines.size(), reference(all()))) {
+        if (at < timelines.size())
+            items.push_back(
+                {timelines[at].name, "", [this, timeline = *timelines[at].timeline, name = timelines[at].name] {
+                     desk_.ask_to_export("timeline", [timeline] { return spans_table(timeline); }, {timeline, name});
+                 }});
+    }
+    if (!items.empty())
+        desk_.open(std::make_unique<Picker>("Export which timeline", std::move(items)));
 }
 
 void ComparePage::ask_to_remove()
@@ -315,8 +271,12 @@ void ComparePage::ask_to_remove()
     for (std::size_t i = 0; i < entries_.size(); ++i)
         items.push_back({entries_[i].name, entries_[i].kind,
             [this, i] { entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i)); }});
+    for (const Entry& entry : all()) {
+        if (entry.plan)
+            items.push_back({entry.name, "open; it stays so", [this, plan = entry.plan] { left_out_.insert(plan); }});
+    }
     if (items.empty())
-        desk_.tell("Nothing was added; Ctrl+W closes an open plan");
+        desk_.tell("Nothing is compared");
     else
         desk_.open(std::make_unique<Picker>("Remove", std::move(items)));
 }
@@ -335,10 +295,15 @@ void ComparePage::ask_reference()
 
 void ComparePage::ask_to_add()
 {
-    desk_.open(std::make_unique<Picker>("Add",
-        std::vector<Picker::Item>{{"A stored run", "", [this] { pick_run(); }},
-            {"Another plan", "an example", [this] { pick_plan(); }},
-            {"A published measurement", "", [this] { pick_table(); }}}));
+    std::vector<Picker::Item> items{{"A stored run", "", [this] { pick_run(); }},
+        {"Another plan", "an example", [this] { pick_plan(); }},
+        {"A published measurement", "", [this] { pick_table(); }}};
+    for (int i = 0; i < desk_.plans().count(); ++i) {
+        const view::PlanEditor* const plan = &desk_.plans().at(i);
+        if (left_out_.contains(plan))
+            items.push_back({plan->state().title(), "open", [this, plan] { left_out_.erase(plan); }});
+    }
+    desk_.open(std::make_unique<Picker>("Add", std::move(items)));
 }
 
 void ComparePage::pick_run()
@@ -411,7 +376,8 @@ std::vector<Command> ComparePage::commands()
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
         {"Another figure as bars", "b", press('b')}, {"Timelines over each other, or the table", "v", press('v')},
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
-        {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')}};
+        {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')},
+        {"Export the report as PDF", "X", press('X')}, {"Show the picture as a table", "T", press('T')}};
 }
 
 Json ComparePage::state() const

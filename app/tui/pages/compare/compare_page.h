@@ -10,10 +10,14 @@
 #include "core/calibration/measured_table.h"
 #include "core/history/store.h"
 
+#include <set>
+
 namespace fourfold::tui {
 
 class ComparePage : public Page {
 public:
+    static constexpr std::size_t kBarFigures = 5; // that bars can show
+
     explicit ComparePage(Desk& desk);
     void draw(Canvas& canvas, const Rect& place, const Look& look) override;
     bool key(const Key& key) override;
@@ -55,6 +59,7 @@ private:
     void add(const ResolvedPlan& plan, const std::string& name, const std::string& kind);
     void add(const MeasuredRow& row, const std::filesystem::path& table);
     void add_again(const std::string& origin, const std::string& name, const std::string& kind);
+    void ask_to_export_timeline(); // one of the two on show
     void ask_to_remove();
     void ask_reference();
     [[nodiscard]] std::vector<ScalingChart::Compared> compared() const;
@@ -63,8 +68,11 @@ private:
     // All that is compared: the plan on show, the other open ones, then what was added.
     [[nodiscard]] std::vector<Entry> all() const;
     [[nodiscard]] Table table() const; // a row for each of all()
+    [[nodiscard]] BarChart bars(std::size_t figure) const; // the same
+    [[nodiscard]] ReportPage report(); // of what is on show
 
     std::vector<Entry> entries_;
+    std::set<const view::PlanEditor*> left_out_; // open plans that are not compared
     TableView table_view_;
     [[nodiscard]] std::size_t reference(const std::vector<Entry>& all) const; // its place
     std::optional<Entry> reference_; // empty, or not there any more: the plan on show

@@ -20,6 +20,12 @@ void CompareTimelines::fit(std::size_t count, std::size_t reference)
         other_ = (other_ + 1) % count;
 }
 
+std::vector<std::size_t> CompareTimelines::on_show(std::size_t count, std::size_t reference)
+{
+    fit(count, reference);
+    return count < 2 ? std::vector<std::size_t>{reference} : std::vector<std::size_t>{reference, other_};
+}
+
 std::string CompareTimelines::said(const std::vector<NamedTimeline>& all, std::size_t reference)
 {
     fit(all.size(), reference);
@@ -50,7 +56,7 @@ void CompareTimelines::draw(
         const int behind = canvas.text(row, place.column, one->name, kBold) + 2;
         draw_timeline_legend(canvas, {row, behind, 1, place.column + place.columns - behind}, scene, look);
         const TimelineRows rows{scene, window_.begin(), window_.end(), left, columns};
-        const bool two = look.colors && scene.rows() > each - 1;
+        const bool two = look.colors && !look.few && scene.rows() > each - 1;
         for (int i = 0; i + 1 < each && i * (two ? 2 : 1) < scene.rows(); ++i) {
             const int stage = i * (two ? 2 : 1);
             canvas.text(row + 1 + i, place.column, "P" + std::to_string(stage), kMuted);

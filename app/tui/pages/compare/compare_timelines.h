@@ -26,6 +26,9 @@ public:
     // Which two, and their difference in words; empty where there are not two.
     [[nodiscard]] std::string said(const std::vector<NamedTimeline>& all, std::size_t reference);
 
+    // Their places in `all`, the upper one first; one where there is no other.
+    [[nodiscard]] std::vector<std::size_t> on_show(std::size_t count, std::size_t reference);
+
 private:
     void fit(std::size_t count, std::size_t reference);
     std::size_t other_ = 1;

@@ -55,25 +55,39 @@ std::string ScalingChart::said() const
         + (published_.empty() ? "t adds what a table measured" : "t adds a table, x removes one");
 }
 
-void ScalingChart::draw(Canvas& canvas, const Rect& place, const Look& look)
+Plot ScalingChart::plot() const
 {
-    canvas.text_in(place.row, place.column, place.columns, said(), kMuted);
     const std::vector<view::ScalingSeries> shown = all();
     Plot plot;
     plot.title = "Tokens/s per GPU over GPUs";
     plot.note = "lines: predicted; letters: measured";
+    plot.whole_x = true; // a doubling
     plot.x_label = "GPUs";
     plot.x_text = [](double value) { return view::grouped(std::exp2(value)); };
     plot.y_text = view::throughput_text;
     plot.from_zero = true;
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        PlotSeries series{{}, series_ink(i), !shown[i].measured, false, series_mark(i)};
+        PlotSeries series{{}, series_ink(i), !shown[i].measured, false, series_mark(i), shown[i].name};
         for (const auto& [gpus, tps] : shown[i].points)
             series.points.emplace_back(std::log2(gpus), tps); // as many to each doubling
         plot.series.push_back(std::move(series));
     }
+    return plot;
+}
+
+PlotChart ScalingChart::picture() const
+{
+    PlotChart chart = picture_of(plot());
+    chart.note = "lines: predicted; points: measured";
+    return chart;
+}
+
+void ScalingChart::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
+    canvas.text_in(place.row, place.column, place.columns, said(), kMuted);
+    const std::vector<view::ScalingSeries> shown = all();
     const int legend = 1 + std::clamp(static_cast<int>(shown.size()), 1, std::max(3, place.rows / 3));
-    draw_plot(canvas, {place.row + 1, place.column, place.rows - 1 - legend, place.columns}, plot, look);
+    draw_plot(canvas, {place.row + 1, place.column, place.rows - 1 - legend, place.columns}, plot(), look);
     legend_.set_columns({{"", false, 1}, {"Series", false, std::max(30, place.columns - 36)}, {"GPUs", true, 16},
         {"TPS/GPU", true, 16}});
     TableView::Content content;
@@ -121,7 +135,8 @@ bool ScalingChart::key(const Key& key)
         else
             desk_.tell("x removes a table's series; entries of the comparison go in the table (s)");
     } else if (key.is('e')) {
-        desk_.ask_to_export("scaling", [this] { return table(); });
+        desk_.ask_to_export(
+            "scaling", [this] { return table(); }, Picture([this] { return Chart(picture()); }));
     } else {
         return legend_.key(key, static_cast<int>(series_.size() + published_.size()));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tui/desk.h"
+#include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/background.h"
 #include "app/view/compare/scaling.h"
@@ -24,6 +25,8 @@ public:
     bool key(const Key& key);
     [[nodiscard]] std::string chosen() const; // name of a series, in full
     [[nodiscard]] std::vector<std::string> lines();
+    [[nodiscard]] PlotChart picture() const;
+    [[nodiscard]] Table table() const; // a row a point
     [[nodiscard]] Json state() const; // the published series
     void restore(const Json& state) { kept_ = state; }
 
@@ -36,8 +39,8 @@ private:
     void add_table(const std::filesystem::path& file);
     void read_kept();
     [[nodiscard]] std::vector<view::ScalingSeries> all() const; // predicted ones and runs, then published ones
-    [[nodiscard]] Table table() const; // a row a point
     [[nodiscard]] std::string said() const;
+    [[nodiscard]] Plot plot() const;
 
     Desk& desk_;
     view::Background work_;

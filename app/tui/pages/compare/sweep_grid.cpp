@@ -4,6 +4,7 @@
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/table_items.h"
 #include "app/view/compare/grid_around.h"
+#include "app/view/compare/grid_chart.h"
 #include "app/view/compare/published.h"
 #include "core/base/text.h"
 #include "core/plan/plan_edit.h"
@@ -104,15 +105,26 @@ bool SweepGrid::key(const Key& key)
         ++column_;
     else if (key.code == Key::enter)
         apply();
-    else if (key.is('b'))
+    else if (key.is('C')) {
+        if (const std::optional<ResolvedPlan> cell = chosen(); cell && compare)
+            compare(*cell);
+    } else if (key.is('b'))
         ask_figure();
     else if (key.is('t'))
         ask_table();
     else if (key.is('e'))
-        desk_.ask_to_export("sweep", [this] { return table(TableFormat::csv); });
+        desk_.ask_to_export(
+            "sweep", [this] { return table(TableFormat::csv); }, Picture([this] { return Chart(picture()); }));
     else
         return view_.key(key, static_cast<int>(grid_.layouts.size()));
     return true;
+}
+
+TileChart SweepGrid::picture() const
+{
+    TileChart chart = view::grid_chart(grid_, value_, measured_.get());
+    chart.note = said();
+    return chart;
 }
 
 void SweepGrid::ask_figure()
@@ -143,16 +155,23 @@ void SweepGrid::ask_table()
     desk_.open(std::make_unique<Picker>("Layouts and measurements", std::move(items)));
 }
 
-void SweepGrid::apply()
+std::optional<ResolvedPlan> SweepGrid::chosen()
 {
     const auto row = static_cast<std::size_t>(view_.list.selected);
     if (!base_ || row >= grid_.layouts.size() || column_ >= grid_.gpus.size())
+        return {};
+    Expected<ResolvedPlan> cell = plan_of_cell(*base_, grid_.layouts[row], grid_.gpus[column_]);
+    if (cell)
+        return *std::move(cell);
+    desk_.tell(cell.error().line(), view::Tone::bad);
+    return {};
+}
+
+void SweepGrid::apply()
+{
+    const std::optional<ResolvedPlan> cell = chosen();
+    if (!cell)
         return;
-    const Expected<ResolvedPlan> cell = plan_of_cell(*base_, grid_.layouts[row], grid_.gpus[column_]);
-    if (!cell) {
-        desk_.tell(cell.error().line(), view::Tone::bad);
-        return;
-    }
     desk_.apply("Applied the chosen cell", with_layout(desk_.plan().state().plan(), *cell));
     desk_.go(PageId::plan);
 }

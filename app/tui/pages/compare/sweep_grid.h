@@ -12,15 +12,19 @@ namespace fourfold::tui {
 class SweepGrid {
 public:
     explicit SweepGrid(Desk& desk);
+    std::function<void(const ResolvedPlan&)> compare; // takes the chosen cell's
     void draw(Canvas& canvas, const Rect& place);
     bool key(const Key& key);
     void tick(); // predicts anew where the plan changed
     [[nodiscard]] std::vector<std::string> lines();
+    [[nodiscard]] TileChart picture() const;
 
 private:
     void ask_figure();
     void ask_table();
-    void apply(); // the chosen layout into the plan, on the GPUs of the chosen column
+    // The chosen layout on the GPUs of the chosen column; what it is not is told.
+    [[nodiscard]] std::optional<ResolvedPlan> chosen();
+    void apply(); // into the plan
     [[nodiscard]] Table table(TableFormat format) const;
     [[nodiscard]] std::string said() const;
 

@@ -21,6 +21,7 @@ using view::CurveRange;
 namespace {
 constexpr std::array kWeights{0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99}; // of smoothing
 constexpr int kLeastChart = 7, kBeside = 110; // rows of one; columns from which two stand beside each other
+constexpr int kPoints = 500; // of a line in a file
 constexpr double kHundredths = 100; // how smoothing is kept
 constexpr double kLooks = 40; // steps of the cursor from end to end
 
@@ -137,7 +138,7 @@ void HistoryCurves::draw(Canvas& canvas, const Rect& place, const Look& look)
     draw_legend(canvas, {place.row + place.rows - legend, place.column, legend, place.columns}, all);
 }
 
-void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const
+Plot HistoryCurves::plot_of(const Chart& chart) const
 {
     const view::CurvePicture& picture = chart.picture;
     Plot plot;
@@ -154,19 +155,19 @@ void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& c
         if (picture.forecast->interval)
             plot.band = {picture.forecast->interval->low, picture.forecast->interval->high};
         plot.note = view::forecast_text(*picture.forecast);
-        if (width_of(plot.title + plot.note) + 2 > place.columns)
-            plot.title = view::title_of(chart.metric);
     }
+    const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
     const auto add = [&](const view::CurveLine& line) {
         const Ink ink = series_ink(line.colour);
         for (const std::vector<view::CurvePoint>* points : {&line.raw, &line.low, &line.high}) {
             if (!points->empty())
                 plot.series.push_back({*points, ink, true, true});
         }
-        plot.series.push_back({line.points, ink, true, false, series_mark(line.colour)});
+        const auto entry = std::ranges::find(entries, line.key, &view::RunCurves::Entry::key);
+        plot.series.push_back({line.points, ink, true, false, series_mark(line.colour),
+            entry == entries.end() ? std::string() : entry->name});
     };
     // The chosen one lies over the others.
-    const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
     const auto row = static_cast<std::size_t>(legend_.list.selected);
     const std::string chosen = row < entries.size() ? entries[row].key : std::string();
     for (const bool is_chosen : {false, true}) {
@@ -175,6 +176,14 @@ void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& c
                 add(line);
         }
     }
+    return plot;
+}
+
+void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const
+{
+    Plot plot = plot_of(chart);
+    if (width_of(plot.title + plot.note) + 2 > place.columns)
+        plot.title = view::title_of(chart.metric);
     draw_plot(canvas, place, plot, look);
 }
 
@@ -252,6 +261,9 @@ bool HistoryCurves::key(const Key& key)
         toggle_chosen();
     } else if (key.is('e')) {
         ask_to_export();
+    } else if (key.is('T')) {
+        const CurveMetric metric = *figures_.begin();
+        desk_.show_table(view::title_of(metric), table(metric));
     } else {
         return legend_.key(key, static_cast<int>(curves.entries().size()));
     }
@@ -336,13 +348,18 @@ void HistoryCurves::ask_figures()
     desk_.open(std::make_unique<Picker>("Figures", std::move(items)));
 }
 
+Table HistoryCurves::table(CurveMetric metric) const
+{
+    return view::curve_table(runs_.curves().picture(metric, kPoints), runs_.curves().axis(), metric);
+}
+
 void HistoryCurves::ask_to_export()
 {
     const auto write = [this](CurveMetric metric) {
-        desk_.ask_to_export(std::string(name(metric)), [this, metric] {
-            constexpr int kPoints = 500;
-            return view::curve_table(runs_.curves().picture(metric, kPoints), runs_.curves().axis(), metric);
-        });
+        desk_.ask_to_export(
+            std::string(name(metric)), [this, metric] { return table(metric); }, Picture([this, metric] {
+                return fourfold::Chart(picture_of(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)})));
+            }));
     };
     if (figures_.size() == 1) {
         write(*figures_.begin());
@@ -361,7 +378,8 @@ std::vector<Command> HistoryCurves::commands()
         {"Group repeats of a plan, or runs of a tag", "p", press('p')}, {"Choose the figures", "b", press('b')},
         {"Zoom in and out about the cursor", "+ -", press('+')},
         {"Move the cursor that is read off", "h l", press('l')}, {"Show all of the axis", "0", press('0')},
-        {"Hide or show a run", "Space", press(' ')}, {"Export the curves", "e", press('e')}};
+        {"Hide or show a run", "Space", press(' ')}, {"Export the curves", "e", press('e')},
+        {"Show the first figure as a table", "T", press('T')}};
 }
 
 Json HistoryCurves::state() const

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/tui/desk.h"
+#include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/curves/curve_runs.h"
 
@@ -32,6 +33,7 @@ private:
         view::CurvePicture picture;
     };
     [[nodiscard]] std::vector<Chart> charts(int dots) const;
+    [[nodiscard]] Plot plot_of(const Chart& chart) const;
     void draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const;
     void draw_legend(Canvas& canvas, const Rect& place, const std::vector<Chart>& charts);
     [[nodiscard]] std::string said() const; // how many, over what, how they are shown
@@ -41,6 +43,7 @@ private:
     void zoom(double factor);
     void move_cursor(int step);
     void ask_figures();
+    [[nodiscard]] Table table(view::CurveMetric metric) const;
     void ask_to_export();
     void toggle_chosen();
 

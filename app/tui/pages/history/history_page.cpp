@@ -30,11 +30,17 @@ constexpr Shown kShown[]{{RunsList::name, "Run"}, {RunsList::state, "State"}, {R
     {RunsList::measured_tps, "TPS/GPU"}, {RunsList::tps_error, "Error"}, {RunsList::measured_memory, "GiB"},
     {RunsList::most_off, "Most off"}, {RunsList::tags, "Tags"}, {RunsList::created, "Date"}};
 
-int place_of(int column)
+std::vector<int> first_columns()
 {
-    return static_cast<int>(std::find_if(std::begin(kShown), std::end(kShown), [column](const Shown& shown) {
-        return shown.column == column;
-    }) - std::begin(kShown));
+    std::vector<int> columns;
+    for (const Shown& shown : kShown)
+        columns.push_back(shown.column);
+    return columns;
+}
+
+std::string title_of(int column)
+{
+    return std::ranges::find(kShown, column, &Shown::column)->title;
 }
 } // namespace
 
@@ -45,12 +51,9 @@ HistoryPage::HistoryPage(Desk& desk, ComparePage& compare, RunsPage& runs)
     , table_({}, 1)
     , import_(desk, [this](const std::string& run) { show_imported(run); })
     , curves_(desk)
+    , choice_(first_columns(), title_of)
 {
     desk.run_event = [this](const std::string& run, const Json& event) { curves_.take(run, event); };
-    std::vector<TableView::Column> heads;
-    for (const Shown& shown : kShown)
-        heads.push_back({shown.title, RunsList::is_number(shown.column), 26});
-    table_.set_columns(std::move(heads));
 }
 
 void HistoryPage::tick()
@@ -172,16 +175,22 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     for (int row = 0; row < told; ++row)
         canvas.text_in(place.row + row, place.column + 1, place.columns - 2, head[static_cast<std::size_t>(row)],
             problem_.empty() ? kMuted : style_of(view::Tone::bad));
+    const std::vector<int> columns = choice_.columns();
+    std::vector<TableView::Column> heads;
+    for (const int column : columns)
+        heads.push_back({title_of(column), RunsList::is_number(column), 26});
+    table_.set_columns(std::move(heads));
     TableView::Content content;
     content.rows = static_cast<int>(list_.visible().size());
-    content.sorted = place_of(list_.sort_column());
+    content.sorted = static_cast<int>(std::ranges::find(columns, list_.sort_column()) - columns.begin());
     content.falling = list_.is_falling();
-    content.text = [this](int row, int column) {
-        return RunsList::text(list_.run(static_cast<std::size_t>(row)), kShown[column].column);
+    content.text = [&](int row, int column) {
+        return RunsList::text(list_.run(static_cast<std::size_t>(row)), columns[static_cast<std::size_t>(column)]);
     };
-    content.style = [this](int row, int column) {
+    content.style = [&](int row, int column) {
         const RunSummary& run = list_.run(static_cast<std::size_t>(row));
-        return kShown[column].column == RunsList::state ? style_of(view::state_tone(run.state)) : Style{};
+        return columns[static_cast<std::size_t>(column)] == RunsList::state ? style_of(view::state_tone(run.state))
+                                                                            : Style{};
     };
     content.marked = [this](int row) { return marked_.contains(list_.run(static_cast<std::size_t>(row)).id); };
     const int plot = place.rows >= 26 && !list_.visible().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
@@ -192,10 +201,10 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
                 + (run->note.empty() ? "" : "; " + run->note)),
             kMuted);
     if (plot > 0)
-        draw_scatter(canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, look);
+        draw_plot(canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, scatter(), look);
 }
 
-void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& look)
+Plot HistoryPage::scatter() const
 {
     Plot plot;
     plot.title = "Predicted over measured tokens/s per GPU; the line is where both agree";
@@ -203,6 +212,7 @@ void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& lo
     plot.x_text = view::throughput_text;
     plot.y_text = view::throughput_text;
     PlotSeries runs{{}, Ink::orange, false}, even{{}, Ink::grey, true};
+    runs.name = "Runs";
     double most = 0;
     for (const std::size_t at : list_.visible()) {
         const RunSummary& run = list_.all()[at];
@@ -220,15 +230,18 @@ void HistoryPage::draw_scatter(Canvas& canvas, const Rect& place, const Look& lo
         plot.chosen = {*run->measured_tps_per_gpu, *run->predicted_tps_per_gpu};
         plot.has_chosen = true;
     }
-    draw_plot(canvas, place, plot, look);
+    return plot;
 }
 
 bool HistoryPage::key(const Key& key)
 {
     if (!fresh_)
         read(); // keys that were typed ahead mean the runs, too
-    const auto sort_by = [this](int column) {
-        const int count = std::size(kShown), at = kShown[(column % count + count) % count].column;
+    const auto sort_by = [this](int step) {
+        const std::vector<int> columns = choice_.columns();
+        const auto count = static_cast<int>(columns.size());
+        const auto now = static_cast<int>(std::ranges::find(columns, list_.sort_column()) - columns.begin());
+        const int at = columns[static_cast<std::size_t>(((now + step) % count + count) % count)];
         list_.sort(at, at >= RunsList::gpus);
     };
     if (shows_curves_) {
@@ -243,7 +256,7 @@ bool HistoryPage::key(const Key& key)
     else if (key.is('v'))
         show_curves();
     else if (key.is('<') || key.is('>'))
-        sort_by(place_of(list_.sort_column()) + (key.is('>') ? 1 : -1));
+        sort_by(key.is('>') ? 1 : -1);
     else if (key.is('r'))
         list_.sort(list_.sort_column(), !list_.is_falling());
     else if (key.code == Key::enter)
@@ -265,7 +278,8 @@ bool HistoryPage::key(const Key& key)
     else if (key.is('t') || key.is('n'))
         edit(key.is('t'));
     else if (key.is('e'))
-        desk_.ask_to_export("runs", [this] { return list_.table(); });
+        desk_.ask_to_export(
+            "runs", [this] { return list_.table(); }, Picture([this] { return Chart(picture_of(scatter())); }));
     else if (key.code == Key::f5)
         read();
     else if (key.is('u'))
@@ -323,6 +337,10 @@ void HistoryPage::ask_filter()
         return outcome ? std::string() : outcome.error().line();
     });
     prompt->explain("Words, or figures: abs(error) > 0.1 and gpus >= 8");
+    prompt->complete([this](const std::string& text, std::size_t cursor) -> Prompt::Offer {
+        const Completions found = complete_expression(text, cursor, list_.fields());
+        return {found.begin, found.words};
+    });
     desk_.open(std::move(prompt));
 }
 
@@ -443,7 +461,8 @@ std::vector<Command> HistoryPage::commands()
         {"Import runs and measured tables", "I", press('I')}, {"Tags", "t", press('t')}, {"Note", "n", press('n')},
         {"Delete the run, or the marked ones", "D", press('D')}, {"Sort by another column", "< >", press('>')},
         {"Turn the order round", "r", press('r')}, {"Take back the last change of the history", "u", press('u')},
-        {"Export the runs on show", "e", press('e')}, {"Read the history again", "F5", [this] { read(); }}};
+        {"Export the runs on show", "e", press('e')}, {"Read the history again", "F5", [this] { read(); }},
+        {"Choose the columns", "", [this] { choice_.ask(desk_); }}};
 }
 
 void HistoryPage::restore(const Json& state)
@@ -451,6 +470,7 @@ void HistoryPage::restore(const Json& state)
     if (state.contains("filter") && state["filter"].is_string())
         filter_ = state["filter"].get<std::string>(); // of what read() finds
     curves_.restore(state.value("curves", Json::object()));
+    choice_.restore(state.value("columns", Json()));
 }
 
 } // namespace fourfold::tui

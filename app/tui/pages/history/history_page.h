@@ -5,6 +5,8 @@
 #include "app/tui/pages/history/history_curves.h"
 #include "app/tui/pages/history/history_import.h"
 #include "app/tui/pages/page.h"
+#include "app/tui/widgets/column_choice.h"
+#include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/history/history_edits.h"
 #include "app/view/history/recalibration.h"
@@ -31,14 +33,17 @@ public:
     }
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
-    [[nodiscard]] Json state() const override { return {{"filter", filter_}, {"curves", curves_.state()}}; }
+    [[nodiscard]] Json state() const override
+    {
+        return {{"filter", filter_}, {"curves", curves_.state()}, {"columns", choice_.state()}};
+    }
     void restore(const Json& state) override;
     void tick() override;
 
 private:
     void show_imported(const std::string& run);
     void read(); // the history, when the page comes in sight or a run ended
-    void draw_scatter(Canvas& canvas, const Rect& place, const Look& look);
+    [[nodiscard]] Plot scatter() const; // predicted over measured
     void show_curves();
     void make(view::HistoryStep step);
     void undo();
@@ -64,6 +69,7 @@ private:
     std::set<std::string> marked_; // ids
     HistoryImport import_;
     HistoryCurves curves_;
+    ColumnChoice choice_;
     std::shared_ptr<view::Recalibration> recalibration_; // the last one
     bool shows_curves_ = false; // instead of the table
     std::vector<view::HistoryStep> done_, undone_;

@@ -5,6 +5,7 @@
 #include "app/tui/pages/plan/panel.h"
 #include "app/tui/widgets/bars.h"
 #include "app/tui/widgets/tree_view.h"
+#include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 #include "core/report/views/plan_tables.h"
@@ -22,6 +23,12 @@ public:
     [[nodiscard]] Table table(const Prediction& prediction) const override
     {
         return over_time_ ? curve_table(memory_over_time(prediction, stage(prediction))) : memory_table(prediction);
+    }
+    [[nodiscard]] Picture picture(const Prediction& prediction) const override
+    {
+        return Picture(
+            [chart = over_time_ ? Chart(view::memory_chart(prediction, memory_over_time(prediction, stage(prediction))))
+                                : Chart(view::memory_chart(prediction))] { return chart; });
     }
 
     void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
@@ -131,20 +138,24 @@ public:
     [[nodiscard]] const char* name() const override { return "Step time"; }
     [[nodiscard]] std::string hints() const override { return "j k part  Enter why"; }
     [[nodiscard]] Table table(const Prediction& prediction) const override { return time_table(prediction); }
+    [[nodiscard]] Picture picture(const Prediction& prediction) const override
+    {
+        return Picture([chart = Chart(view::step_time_chart(prediction))] { return chart; });
+    }
 
     void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
     {
-        const std::vector<view::PartWord> parts = parts_of(p);
+        const std::vector<view::PartTime> parts = view::part_times(p);
         double scale = 0;
-        for (const view::PartWord& part : parts)
-            scale = std::max(scale, p.time_by_part[part.part] + p.time_hidden[part.part]);
+        for (const view::PartTime& part : parts)
+            scale = std::max(scale, part.exposed_s + part.hidden_s);
         const int count = static_cast<int>(parts.size()), rows = std::max(1, place.rows - 1);
         list_.fit(count, rows);
         const int label = 17, figures = 18, bar = place.columns - label - figures - 2;
         const double step = p.step_time_s.value_or(0);
         for (int i = 0; i < rows && list_.top + i < count; ++i) {
-            const view::PartWord& part = parts[static_cast<std::size_t>(list_.top + i)];
-            const double exposed = p.time_by_part[part.part], hidden = p.time_hidden[part.part];
+            const view::PartTime& part = parts[static_cast<std::size_t>(list_.top + i)];
+            const double exposed = part.exposed_s, hidden = part.hidden_s;
             const int row = place.row + i;
             canvas.text_in(
                 row, place.column, label, part.label, focused && list_.top + i == list_.selected ? kReverse : Style{});
@@ -156,7 +167,8 @@ public:
                 const int from = static_cast<int>(exposed / scale * bar + 0.5);
                 const int to = static_cast<int>((exposed + hidden) / scale * bar + 0.5);
                 for (int at = from; at < to && scale > 0; ++at)
-                    canvas.put(row, place.column + label + 1 + at, U'\u2591', {look.colors ? fill.ink : Ink::normal});
+                    canvas.put(row, place.column + label + 1 + at, U'\u2591',
+                        {look.colors && !look.few ? fill.ink : Ink::normal});
             }
             canvas.text_in(row, place.column + place.columns - figures, 10, view::duration(exposed), {}, true);
             canvas.text_in(row, place.column + place.columns - 7, 7,
@@ -168,7 +180,7 @@ public:
     }
     bool key(const Key& key, const Prediction& p) override
     {
-        const std::vector<view::PartWord> parts = parts_of(p);
+        const std::vector<view::PartTime> parts = view::part_times(p);
         if (key.code == Key::enter && !parts.empty()) {
             derive(p, "step_time_s", to_text(parts[static_cast<std::size_t>(list_.selected)].part));
             return true;
@@ -177,16 +189,6 @@ public:
     }
 
 private:
-    // Those of no length are left out.
-    static std::vector<view::PartWord> parts_of(const Prediction& p)
-    {
-        std::vector<view::PartWord> parts;
-        for (const view::PartWord& part : view::part_words()) {
-            if (p.time_by_part[part.part] > 0 || p.time_hidden[part.part] > 0)
-                parts.push_back(part);
-        }
-        return parts;
-    }
     List list_;
 };
 } // namespace

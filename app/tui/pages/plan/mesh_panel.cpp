@@ -2,6 +2,7 @@
 // Which GPU of which node is which tp, cp, pp and dp: the groups of the chosen GPU stand out.
 #include "app/tui/pages/plan/panel.h"
 #include "app/tui/widgets/bars.h"
+#include "app/view/prediction/plan_charts.h"
 #include "app/view/prediction/rank_mesh.h"
 #include "core/base/text.h"
 
@@ -21,6 +22,10 @@ public:
     [[nodiscard]] Table table(const Prediction& prediction) const override
     {
         return view::RankMesh(prediction.plan).table();
+    }
+    [[nodiscard]] Picture picture(const Prediction& prediction) const override
+    {
+        return Picture([chart = Chart(view::mesh_chart(prediction.plan))] { return chart; });
     }
 
     void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
@@ -67,9 +72,10 @@ public:
                         canvas.put(row, at, U'\u25a0', {Ink::bad, Ink::normal, true});
                     else if (mark == marked.end())
                         canvas.put(row, at, U'\u00b7', kMuted);
+                    else if (look.colors && !look.few)
+                        canvas.put(row, at, U'\u25a0', {mark->second.ink});
                     else
-                        canvas.put(row, at, look.colors ? U'\u25a0' : mark->second.pattern,
-                            {look.colors ? mark->second.ink : Ink::normal});
+                        put_fill(canvas, row, at, mark->second, look);
                 }
             }
         }

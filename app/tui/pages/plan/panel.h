@@ -28,7 +28,7 @@ public:
     // All of the chosen row, where that may be cut.
     [[nodiscard]] virtual std::string remark() const { return {}; }
     // Where it can be written as a picture.
-    [[nodiscard]] virtual Desk::WritePicture picture(const Prediction&) const { return {}; }
+    [[nodiscard]] virtual Picture picture(const Prediction&) const { return {}; }
 
 protected:
     // Opens the derivation of a figure, or of the part of it that is called so.

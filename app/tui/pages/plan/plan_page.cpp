@@ -2,6 +2,7 @@
 #include "app/tui/pages/plan/plan_page.h"
 
 #include "app/view/plan/edits.h"
+#include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 
@@ -172,6 +173,10 @@ bool PlanPage::key(const Key& key)
             if (command.keys == "e")
                 command.run();
         }
+    } else if (key.is('X')) {
+        export_report();
+    } else if (key.is('T')) {
+        show_table();
     } else if (key.is('E')) {
         edit_any_field(desk_);
     } else if (key.is('I')) {
@@ -257,6 +262,26 @@ bool PlanPage::click(const Key& key)
     return true;
 }
 
+void PlanPage::export_report()
+{
+    if (prediction() == nullptr)
+        desk_.tell("There is nothing to report: the plan has no answer", view::Tone::warning);
+    else
+        desk_.ask_to_report([p = desk_.plan().prediction(), title = desk_.plan().state().title()] {
+            return view::plan_report(p, p->plan.name.empty() ? title : p->plan.name);
+        });
+}
+
+void PlanPage::show_table()
+{
+    if (prediction() == nullptr)
+        return;
+    if (shows_advice())
+        desk_.show_table("Advice", advice_.table());
+    else
+        desk_.show_table(panels_[panel_]->name(), panels_[panel_]->table(*prediction()));
+}
+
 void PlanPage::use_nearest()
 {
     const Reason reason = desk_.plan().state().broken_rules().front();
@@ -315,7 +340,9 @@ std::vector<Command> PlanPage::commands()
         {"Warnings, and what the figures say", "W", [this] { show_warnings(); }},
         {"Edit any field of the plan", "E", [this] { edit_any_field(desk_); }},
         {"Import a Hugging Face model (config.json)", "I", [this] { desk_.ask_to_import_model(); }},
-        {"Export the picture's table", "e", [this] {
+        {"Export the report as PDF", "X", [this] { export_report(); }},
+        {"Show the picture as a table", "T", [this] { show_table(); }},
+        {"Export the picture or its table", "e", [this] {
              if (prediction() == nullptr)
                  return;
              if (shows_advice())

@@ -42,6 +42,8 @@ private:
     bool input_key(const Key& key);
     bool advice_key(const Key& key);
     bool click(const Key& key);
+    void export_report();
+    void show_table(); // of the picture
     void use_nearest(); // the nearest valid value of the first broken rule
     void apply_advice(std::size_t index);
     void show_warnings();

@@ -5,7 +5,6 @@
 #include "app/tui/widgets/tree_view.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
-#include "core/report/timeline_export.h"
 #include "core/report/views/plan_tables.h"
 
 #include <algorithm>
@@ -23,10 +22,9 @@ public:
         return "arrows bar  + - zoom  a d pan  z to bar  f fit  m mark  Bksp back  Enter why";
     }
     [[nodiscard]] Table table(const Prediction& prediction) const override { return spans_table(prediction.timeline); }
-    [[nodiscard]] Desk::WritePicture picture(const Prediction& prediction) const override
+    [[nodiscard]] Picture picture(const Prediction& prediction) const override
     {
-        return [timeline = prediction.timeline, title = desk_.plan().state().title()](
-                   const std::filesystem::path& file) { return export_timeline(timeline, title, file); };
+        return {prediction.timeline, desk_.plan().state().title()};
     }
 
     void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
@@ -38,7 +36,7 @@ public:
         }
         draw_timeline_legend(canvas, place, scene_, look);
         const int rows = std::max(1, place.rows - 3);
-        const bool halves = look.colors && scene_.rows() > rows;
+        const bool halves = look.colors && !look.few && scene_.rows() > rows;
         stages_per_row_ = halves ? 2 : 1;
         const int needed = (scene_.rows() + stages_per_row_ - 1) / stages_per_row_;
         if (chosen_.row >= 0)
@@ -92,6 +90,8 @@ public:
             marks_.clear();
         else if (key.is('z') && chosen_.row >= 0)
             window_.show(scene_.bar(chosen_).start_s, scene_.bar(chosen_).end_s);
+        else if (key.is('z') && marks_.size() > 1)
+            window_.show(marks_.front(), marks_.back());
         else if (key.code == Key::enter && chosen_.row >= 0)
             desk_.open(std::make_unique<TreeView>(
                 explain_span(p, scene_.bar(chosen_).kind, scene_.bar(chosen_).end_s - scene_.bar(chosen_).start_s)));

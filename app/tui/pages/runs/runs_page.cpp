@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/runs/runs_page.h"
 
-#include "app/tui/cluster_form.h"
 #include "app/tui/host_questions.h"
 #include "app/tui/linear/spoken.h"
+#include "app/tui/pages/runs/queue_box.h"
 #include "app/tui/pages/runs/sweep_form.h"
-#include "app/tui/widgets/plot.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
-#include "app/view/runs/run_folder.h"
 #include "app/view/runs/run_setup.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
@@ -41,7 +39,9 @@ void RunsPage::tick()
         if (const auto* host_key = std::get_if<HostKeyQuestion>(&message))
             ask_host_key(desk_, *host_key, [this](bool trusted) { job_.answer_host_key(trusted); });
         else if (const auto* secret = std::get_if<SecretQuestion>(&message))
-            ask_secret(desk_, *secret, [this](const auto& answer) { job_.answer_secret(answer); });
+            ask_secret(
+                desk_, *secret, [this](const auto& answer) { job_.answer_secret(answer); },
+                [this] { return job_.is_checking_secret(); });
         else if (const auto* checked = std::get_if<view::NodesChecked>(&message))
             show_report(checked->report);
         else if (const auto* moved = std::get_if<view::SweepMoved>(&message))
@@ -51,13 +51,56 @@ void RunsPage::tick()
                 take_sweep(*swept->outcome, {});
             else
                 desk_.tell(swept->outcome.error().line(), view::Tone::bad);
-        } else if (std::holds_alternative<view::RunEnded>(message))
-            desk_.tell(std::string("The run: ") + view::state_label(run_.state()), view::state_tone(run_.state()));
+        } else if (const auto* ended = std::get_if<view::RunEnded>(&message))
+            take_end(*ended);
     }
     if (restarts_ && !job_.is_running()) {
         restarts_ = false;
         start(last_, last_title_);
     }
+    if (!next_.empty() && !job_.is_running())
+        follow(std::exchange(next_, ""));
+    if (desk_.page() == PageId::runs)
+        look_at_queue();
+}
+
+int RunsPage::next_tick() const
+{
+    if (job_.is_running())
+        return 100;
+    return desk_.page() == PageId::runs && queue_.is_live() ? view::QueueView::kBetweenLooks : -1;
+}
+
+void RunsPage::look_at_queue()
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (now - queue_looked_ < std::chrono::milliseconds(view::QueueView::kBetweenLooks))
+        return;
+    queue_looked_ = now;
+    queue_.look();
+}
+
+std::string RunsPage::remark() const
+{
+    return queue_.is_live() ? "Queue: " + queue_.summary() + " (Q)" : std::string();
+}
+
+void RunsPage::take_end(const view::RunEnded& end)
+{
+    if (!end.outcome && end.outcome.error().code != ProblemCode::cancelled && run_.id().empty())
+        desk_.tell("The run did not start: " + end.outcome.error().line(), view::Tone::bad);
+    else
+        desk_.tell(std::string("The run: ") + view::state_label(run_.state()), view::state_tone(run_.state()));
+    if (!end.outcome || !end.outcome->events_left)
+        return;
+    desk_.confirm("Events",
+        "More events came than the target's events_gib: the rest of run " + end.outcome->id + " is on its nodes.",
+        "fetch all of them", [this, id = end.outcome->id] {
+            if (job_.is_running())
+                return;
+            run_.begin("", 0, {});
+            job_.follow(id, {}, true);
+        });
 }
 
 std::string RunsPage::target_text() const
@@ -108,6 +151,11 @@ bool RunsPage::key(const Key& key)
         ask_to_restart();
     else if (key.is('d'))
         job_.detach();
+    else if (key.is('a')) {
+        if (const std::optional<view::RunSetup> setup = set_up())
+            enqueue(*setup);
+    } else if (key.is('Q'))
+        show_queue();
     else if (key.is('f'))
         follow_which();
     else if (key.is('t'))
@@ -120,8 +168,16 @@ bool RunsPage::key(const Key& key)
         find_cluster();
     else if (key.is('S'))
         ask_to_sweep();
-    else if (key.is('e') && sweep_)
-        desk_.ask_to_export("sweep", [this] { return sweep_cells(*sweep_); });
+    else if (key.is('e'))
+        ask_to_export();
+    else if (key.is('T'))
+        show_table();
+    else if (key.is('v'))
+        show_trace();
+    else if (key.is('h') || key.code == Key::left || key.is('l') || key.code == Key::right)
+        move_cursor(key.is('h') || key.code == Key::left ? -1 : 1);
+    else if (key.code == Key::escape && cursor_)
+        cursor_.reset();
     else if (key.is('O'))
         show_output();
     else if (key.is('L'))
@@ -131,32 +187,6 @@ bool RunsPage::key(const Key& key)
     else
         return false;
     return true;
-}
-
-void RunsPage::ask_target()
-{
-    std::vector<Picker::Item> items{{"this computer", "local", [this] { target_ = "local"; }}};
-    for (const std::string& id : desk_.presets().ids("targets")) {
-        if (id != "local")
-            items.push_back({id, "target", [this, id] { target_ = id; }});
-    }
-    items.push_back({"Find a cluster...", "a host, an SSH alias, a login of Slurm", [this] { find_cluster(); }});
-    items.push_back({"Hosts...", "user@host1,host2", [this] {
-                         auto prompt = std::make_unique<Prompt>("Hosts", "", [this](const std::string& text) {
-                             const Expected<Target> target = load_target(std::string(trimmed(text)));
-                             if (target)
-                                 target_ = trimmed(text);
-                             return target ? std::string() : target.error().line();
-                         });
-                         prompt->explain("user@host1,host2:2222,node[01-16], or the file of a target");
-                         desk_.open(std::move(prompt));
-                     }});
-    desk_.open(std::make_unique<Picker>("Run on", std::move(items)));
-}
-
-void RunsPage::find_cluster()
-{
-    desk_.open(std::make_unique<ClusterForm>(desk_, [this](const std::string& target) { target_ = target; }));
 }
 
 void RunsPage::ask_steps()
@@ -181,6 +211,11 @@ std::optional<view::RunSetup> RunsPage::prepared()
         desk_.tell("A run is followed here: d leaves it, x stops it", view::Tone::warning);
         return {};
     }
+    return set_up();
+}
+
+std::optional<view::RunSetup> RunsPage::set_up()
+{
     const view::PlanState& state = desk_.plan().state();
     view::RunSetup setup
         = view::prepare_run(state.plan(), state.presets(), target_, steps_ > 0 ? std::optional(steps_) : std::nullopt);
@@ -244,7 +279,9 @@ void RunsPage::confirm_start(
     };
     desk_.open(std::make_unique<Question>("Start a run",
         title + " for " + view::counted(setup->steps, "step") + " on " + target_text() + ".\n" + setup->note,
-        std::vector<Question::Choice>{{U'y', "start it", start}, {U'p', "show what it does", show}, {U'n', "no", {}}}));
+        std::vector<Question::Choice>{{U'y', "start it", start},
+            {U'a', "add it to the queue", [this, setup] { enqueue(*setup); }}, {U'p', "show what it does", show},
+            {U'n', "no", {}}}));
 }
 
 void RunsPage::start(const std::shared_ptr<const view::RunSetup>& setup, const std::string& title)
@@ -252,6 +289,7 @@ void RunsPage::start(const std::shared_ptr<const view::RunSetup>& setup, const s
     last_ = setup;
     last_title_ = title;
     sweep_.reset();
+    cursor_.reset();
     run_.begin(title, setup->steps, setup->expectation);
     job_.start(*setup->request);
 }
@@ -278,10 +316,29 @@ void RunsPage::ask_to_restart()
 
 void RunsPage::follow(const std::string& id)
 {
-    if (job_.is_running())
-        return;
-    run_.begin("", 0, {});
-    job_.follow(id);
+    if (!job_.is_running()) {
+        cursor_.reset();
+        run_.begin("", 0, {});
+        job_.follow(id);
+    } else if (job_.is_following()) {
+        next_ = id;
+        job_.detach();
+    } else {
+        desk_.tell("The run that was started here is shown until it ends");
+    }
+}
+
+void RunsPage::enqueue(const view::RunSetup& setup)
+{
+    if (const Expected<std::int64_t> number = queue_.add(*setup.request); number)
+        desk_.tell(text_of("Run %lld of the queue; Q shows it", static_cast<long long>(*number)), view::Tone::good);
+    else
+        desk_.tell("The run does not wait for its turn: " + number.error().line(), view::Tone::bad);
+}
+
+void RunsPage::show_queue()
+{
+    desk_.open(std::make_unique<QueueBox>(desk_, queue_, [this](const std::string& run) { follow(run); }));
 }
 
 void RunsPage::follow_which()
@@ -311,58 +368,6 @@ void RunsPage::ask_to_stop()
         "Stop the run", "It ends on all of its nodes; what it wrote stays.", "stop it", [this] { job_.stop(); });
 }
 
-void RunsPage::check_nodes()
-{
-    const Expected<Target> target = load_target(target_);
-    if (!target) {
-        desk_.tell(target.error().line(), view::Tone::bad);
-    } else if (!job_.is_running()) {
-        desk_.tell("Looking at the nodes...");
-        job_.check(*target);
-    }
-}
-
-void RunsPage::show_report(const Expected<ProbeReport>& report)
-{
-    desk_.forget_message(); // that it looks at them
-    if (!report)
-        desk_.tell(report.error().line(), view::Tone::bad);
-    else
-        desk_.open(std::make_unique<Pager>("Nodes", printable_lines(probe_text(*report))));
-}
-
-void RunsPage::show_output()
-{
-    std::vector<Picker::Item> items;
-    for (const view::RankLog& log : view::rank_logs(run_.folder())) {
-        const std::string name = "Rank " + std::to_string(log.rank);
-        items.push_back({name, run_.rank_name(log.rank), [this, log, name] {
-                             const std::string text = printable_lines(view::tail_of(log.file));
-                             desk_.open(std::make_unique<Pager>("Output of " + name, text.empty() ? "Nothing" : text));
-                         }});
-    }
-    if (items.empty())
-        desk_.tell("No output of a rank is here: it comes when the run ends");
-    else
-        desk_.open(std::make_unique<Picker>("Output of a rank", std::move(items)));
-}
-
-void RunsPage::show_failure()
-{
-    if (run_.failure())
-        desk_.open(std::make_unique<Pager>("Failure", view::failure_text(*run_.failure())));
-    else
-        show_log();
-}
-
-void RunsPage::show_log()
-{
-    std::string text;
-    for (const view::LogLine& line : run_.log())
-        text += text_of("%-9s%-14s", line.time.c_str(), line.kind.c_str()) + line.text + "\n";
-    desk_.open(std::make_unique<Pager>("Log", text.empty() ? "Nothing was said yet" : text));
-}
-
 bool RunsPage::leave_behind()
 {
     if (!job_.is_running())
@@ -374,18 +379,22 @@ bool RunsPage::leave_behind()
 std::string RunsPage::hints() const
 {
     if (job_.is_running())
-        return job_.is_following() ? "x stop  d leave  L log  Enter failure" : "x stop  L log  Enter failure";
-    return "s start  S sweep  f follow  c check nodes  R rehearse  L log";
+        return job_.is_following() ? "x stop  d leave  Q queue  L log  Enter failure"
+                                   : "x stop  Q queue  L log  Enter failure";
+    return "s start  a queue it  Q queue  f follow  c check nodes";
 }
 
 std::vector<Command> RunsPage::commands()
 {
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Start a run of this plan", "s", press('s')}, {"Stop the run", "x", press('x')},
+        {"Add a run of this plan to the queue", "a", press('a')}, {"Queue of runs", "Q", press('Q')},
         {"Start the last run again", "r", press('r')}, {"Measure a table of layouts", "S", press('S')},
-        {"Export the measured table", "e", press('e')}, {"Follow a run", "f", press('f')},
+        {"Export the measured table, or a curve", "e", press('e')}, {"Follow a run", "f", press('f')},
         {"Leave the run, which goes on", "d", press('d')}, {"Where it runs", "t", press('t')},
         {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')}, {"Check the nodes", "c", press('c')},
+        {"A step that was traced, beside the predicted one", "v", press('v')},
+        {"Read the charts off at a step", "h l", press('l')}, {"Show the charts as a table", "T", press('T')},
         {"Log of the run", "L", press('L')}, {"Output of a rank", "O", press('O')},
         {"Why it failed", "Enter", [this] { show_failure(); }}};
 }

@@ -3,7 +3,13 @@
 #pragma once
 
 #include "app/tui/pages/page.h"
+#include "app/tui/widgets/plot.h"
+#include "app/view/cluster/node_cluster.h"
 #include "app/view/runs/live_run.h"
+#include "app/view/runs/queue_view.h"
+
+#include <array>
+#include <chrono>
 
 namespace fourfold::tui {
 
@@ -18,7 +24,8 @@ public:
     [[nodiscard]] std::vector<std::string> news() override;
     [[nodiscard]] bool is_moving() const override { return job_.is_running(); }
     void tick() override;
-    [[nodiscard]] int next_tick() const override { return job_.is_running() ? 100 : -1; }
+    [[nodiscard]] int next_tick() const override;
+    [[nodiscard]] std::string remark() const override; // of the queue, where something waits or goes on
     [[nodiscard]] Json state() const override;
     void restore(const Json& state) override;
 
@@ -27,6 +34,7 @@ public:
     bool leave_behind();
 
 private:
+    void take_end(const view::RunEnded& end);
     [[nodiscard]] std::string target_text() const;
     void ask_target();
     void find_cluster();
@@ -39,13 +47,24 @@ private:
     void ask_to_sweep();
     void take_sweep(const SweepTable& table, const std::string& next);
     void follow_which();
-    void follow(const std::string& id);
+    void follow(const std::string& id); // leaves what is followed; what was started here stays
+    void enqueue(const view::RunSetup& setup);
+    void show_queue();
+    void look_at_queue(); // not too often
     void ask_to_stop();
-    [[nodiscard]] std::optional<view::RunSetup> prepared(); // a refusal is told
+    [[nodiscard]] std::optional<view::RunSetup> set_up(); // a refusal is told
+    [[nodiscard]] std::optional<view::RunSetup> prepared(); // also where a run is in the way
     void check_nodes();
+    void save_nodes(const view::ClusterWish& wish);
+    void save_looked_at(const ProbeReport& report, const view::ClusterWish& wish);
     void show_failure();
     void show_log();
     void show_output(); // of a rank
+    [[nodiscard]] std::array<Plot, 4> charts() const;
+    void move_cursor(int step);
+    void show_trace(); // of a step
+    void show_table(); // of the charts
+    void ask_to_export(); // the sweep, or one of the charts
     void draw_charts(Canvas& canvas, const Rect& place, const Look& look) const;
     void show_report(const Expected<ProbeReport>& report);
     void draw_question(Canvas& canvas, const Rect& place);
@@ -59,8 +78,14 @@ private:
     bool restarts_ = false; // once what goes on has ended
     std::optional<SweepTable> sweep_; // measured here, as far as it is
     std::string sweep_text_; // how far, and which cell is next
+    std::optional<double> cursor_; // step that is read off; empty: none
     std::size_t read_ = 0; // lines of the log that news() gave
     std::string came_back_to_; // the run that the last session followed
+    std::string next_; // the run to be followed once the one that is followed is left
+    std::optional<Target> checked_; // the nodes that were looked at last
+    std::optional<view::ClusterWish> wish_; // what the look under way is for
+    view::QueueView queue_;
+    std::chrono::steady_clock::time_point queue_looked_{};
 };
 
 } // namespace fourfold::tui

@@ -1,15 +1,42 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the page of runs shows: the question of a run, or its figures, charts and log.
+// What the page of runs shows: the question of a run, or its figures, charts and log; failure, output and log whole.
 #include "app/tui/pages/runs/runs_page.h"
+#include "app/tui/pages/runs/trace_box.h"
 #include "app/tui/widgets/plot.h"
 #include "app/view/plan/facts.h"
+#include "app/view/runs/run_folder.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 #include "runner/sweep/sweep_table.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold::tui {
+
+namespace {
+
+constexpr const char* kChartNames[]{"throughput", "loss", "memory", "mfu"};
+
+std::optional<view::Series::Point> last_before(const std::vector<view::Series::Point>& points, double x)
+{
+    const auto after = std::ranges::upper_bound(points, x, {}, &view::Series::Point::first);
+    return after == points.begin() ? std::nullopt : std::optional(*(after - 1));
+}
+
+// A row a point.
+Table table_of(const Plot& plot)
+{
+    Table table;
+    table.columns = {{"step", "Step"}, {"series", "Series"}, {"value", plot.title, -6}};
+    for (const PlotSeries& series : plot.series) {
+        for (const auto& [step, value] : series.points)
+            table.rows.push_back({step, series.name, value});
+    }
+    return table;
+}
+
+} // namespace
 
 void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
@@ -50,44 +77,114 @@ void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     }
 }
 
+std::array<Plot, 4> RunsPage::charts() const
+{
+    const view::RunExpectation& expected = run_.expectation();
+    const auto per_cent = [](double value) { return view::grouped(value, 1); };
+    const auto plot_of = [this](const char* title, const view::Series& series, Ink ink, std::string (*text)(double),
+                             const std::optional<double>& predicted, const view::RankSpread* spread = nullptr,
+                             const char* worst = "") {
+        Plot plot;
+        plot.title = title;
+        plot.x_label = "step";
+        plot.x_text = [](double value) { return view::grouped(value); };
+        plot.y_text = text;
+        plot.whole_x = true;
+        plot.cursor = cursor_;
+        if (series.empty())
+            return plot;
+        const std::vector<view::Series::Point> points = series.points();
+        if (predicted)
+            plot.series.push_back({{{points.front().first, *predicted}, {points.back().first, *predicted}}, Ink::grey,
+                true, false, 0, "Predicted"});
+        if (spread != nullptr && !spread->least.empty()) {
+            plot.series.push_back({spread->least.points(), ink, true, true, 0, "Lowest to highest rank"});
+            plot.series.push_back({spread->greatest.points(), ink, true, true});
+        }
+        plot.series.push_back({points, ink, true, false, 0, "Measured"});
+        const std::string rank = spread == nullptr ? std::string() : run_.rank_name(spread->worst_rank);
+        plot.note = rank.empty() ? std::string() : worst + (": " + rank);
+        if (const auto at = cursor_ ? last_before(points, *cursor_) : std::nullopt)
+            plot.note = "step " + view::grouped(at->first) + ": " + text(at->second);
+        return plot;
+    };
+    std::array<Plot, 4> plots{
+        plot_of("Tokens/s per GPU; grey: predicted", run_.throughput(), Ink::blue, view::throughput_text,
+            expected.tps_per_gpu, &run_.throughput_over_ranks(), "slowest"),
+        plot_of("Loss", run_.loss(), Ink::vermilion, [](double value) { return view::grouped(value, 3); }, {}),
+        plot_of("Memory, GiB", run_.memory(), Ink::green, view::gib, expected.memory_gib, &run_.memory_over_ranks(),
+            "most"),
+        plot_of("MFU, %", run_.mfu(), Ink::purple, per_cent,
+            expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")};
+    if (expected.tps_interval)
+        plots[0].band = {expected.tps_interval->low, expected.tps_interval->high};
+    if (!run_.eval_loss().empty())
+        plots[1].series.push_back({run_.eval_loss().points(), Ink::orange, false, false, 0, "Held-out"});
+    return plots;
+}
+
+// By a twentieth of what there is, a step at least.
+void RunsPage::move_cursor(int step)
+{
+    const view::Series& steps = run_.loss().empty() ? run_.throughput() : run_.loss();
+    if (steps.empty())
+        return;
+    const double first = steps.points().front().first, last = steps.last().first;
+    const double by = std::max(1.0, std::round((last - first) / 20));
+    cursor_ = std::clamp(cursor_ ? *cursor_ + step * by : step > 0 ? first : last, first, last);
+}
+
+void RunsPage::show_trace()
+{
+    if (run_.trace())
+        desk_.open(std::make_unique<TraceBox>(desk_, run_));
+    else
+        desk_.tell("No step of this run was traced yet");
+}
+
 // Two beside each other; four where there is room for two rows of them, or for all in one.
 void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look) const
 {
-    struct Chart {
-        const char* title;
-        const view::Series& series;
-        Ink ink;
-        std::string (*text)(double);
-        std::optional<double> expected;
-    };
-    const view::RunExpectation& expected = run_.expectation();
-    const auto per_cent = [](double value) { return view::grouped(value, 1); };
-    const Chart charts[]{{"Tokens/s per GPU; grey: predicted", run_.throughput(), Ink::blue, view::throughput_text,
-                             expected.tps_per_gpu},
-        {"Loss", run_.loss(), Ink::vermilion, [](double value) { return view::grouped(value, 3); }, {}},
-        {"Memory, GiB", run_.memory(), Ink::green, view::gib, expected.memory_gib},
-        {"MFU, %", run_.mfu(), Ink::purple, per_cent,
-            expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt}};
     constexpr int kWide = 170, kHigh = 13;
     const int across = place.columns >= kWide ? 4 : 2, down = across == 2 && place.rows >= kHigh ? 2 : 1;
     const int columns = place.columns / across, rows = place.rows / down;
-    for (int i = 0; i < across * down; ++i) {
-        const Chart& chart = charts[i];
-        Plot plot;
-        plot.title = chart.title;
-        plot.x_label = "step";
-        plot.x_text = [](double value) { return view::grouped(value); };
-        plot.y_text = chart.text;
-        if (!chart.series.empty()) {
-            const std::vector<view::Series::Point> points = chart.series.points();
-            if (chart.expected)
-                plot.series.push_back(
-                    {{{points.front().first, *chart.expected}, {points.back().first, *chart.expected}}, Ink::grey});
-            plot.series.push_back({points, chart.ink});
-        }
-        draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2}, plot,
-            look);
+    const std::array<Plot, 4> plots = charts();
+    for (int i = 0; i < across * down; ++i)
+        draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2},
+            plots[static_cast<std::size_t>(i)], look);
+}
+
+void RunsPage::show_table()
+{
+    Table all;
+    all.columns = {{"chart", "Chart"}, {"step", "Step"}, {"series", "Series"}, {"value", "Value", -6}};
+    for (const Plot& plot : charts()) {
+        for (const std::vector<fourfold::Cell>& row : table_of(plot).rows)
+            all.rows.push_back({plot.title, row[0], row[1], row[2]});
     }
+    desk_.show_table("Curves of the run", std::move(all));
+}
+
+void RunsPage::ask_to_export()
+{
+    if (sweep_) {
+        desk_.ask_to_export("sweep", [this] { return sweep_cells(*sweep_); });
+        return;
+    }
+    std::vector<Picker::Item> items;
+    const std::array<Plot, 4> plots = charts();
+    for (std::size_t i = 0; i < plots.size(); ++i) {
+        if (!plots[i].series.empty())
+            items.push_back({plots[i].title, "", [this, i] {
+                                 desk_.ask_to_export(
+                                     kChartNames[i], [this, i] { return table_of(charts()[i]); },
+                                     Picture([this, i] { return Chart(picture_of(charts()[i])); }));
+                             }});
+    }
+    if (items.empty())
+        desk_.tell("Steps of a run are drawn here as they come; then e writes them");
+    else
+        desk_.open(std::make_unique<Picker>("Export which curve", std::move(items)));
 }
 
 void RunsPage::draw_question(Canvas& canvas, const Rect& place)
@@ -108,6 +205,38 @@ void RunsPage::draw_question(Canvas& canvas, const Rect& place)
     if (plan)
         canvas.text_in(place.row, column + 2, place.columns - column - 3,
             plan->model.name + ", " + view::layout_line(plan->layout), kMuted);
+}
+
+void RunsPage::show_output()
+{
+    std::vector<Picker::Item> items;
+    for (const view::RankLog& log : view::rank_logs(run_.folder())) {
+        const std::string name = "Rank " + std::to_string(log.rank);
+        items.push_back({name, run_.rank_name(log.rank), [this, log, name] {
+                             const std::string text = printable_lines(view::tail_of(log.file));
+                             desk_.open(std::make_unique<Pager>("Output of " + name, text.empty() ? "Nothing" : text));
+                         }});
+    }
+    if (items.empty())
+        desk_.tell("No output of a rank is here: it comes when the run ends");
+    else
+        desk_.open(std::make_unique<Picker>("Output of a rank", std::move(items)));
+}
+
+void RunsPage::show_failure()
+{
+    if (run_.failure())
+        desk_.open(std::make_unique<Pager>("Failure", view::failure_text(*run_.failure())));
+    else
+        show_log();
+}
+
+void RunsPage::show_log()
+{
+    std::string text;
+    for (const view::LogLine& line : run_.log())
+        text += text_of("%-9s%-14s", line.time.c_str(), line.kind.c_str()) + line.text + "\n";
+    desk_.open(std::make_unique<Pager>("Log", text.empty() ? "Nothing was said yet" : text));
 }
 
 } // namespace fourfold::tui

@@ -3,7 +3,6 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
-#include "app/tui/widgets/plot.h"
 #include "app/view/plan/edits.h"
 #include "app/view/plan/facts.h"
 #include "app/view/search/advice_finder.h"
@@ -21,8 +20,9 @@
 
 namespace fourfold::tui {
 
+using view::Results;
+
 namespace {
-using Results = view::Results;
 constexpr int kMostExported = 100'000;
 
 // What is wrong with an expression, in a line with its place.
@@ -42,6 +42,26 @@ std::optional<Expression> expression_of(const std::string& text)
     return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
+// Figures before words: what has no room at the right can be done without for a moment.
+constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp, Results::cp, Results::pp, Results::dp,
+    Results::ep, Results::virtual_stages, Results::micro_batch, Results::throughput, Results::memory, Results::mfu,
+    Results::against_plan, Results::step_time, Results::schedule, Results::sharding, Results::recompute,
+    Results::confidence};
+static_assert(std::size(kOrder) == Results::columns);
+
+std::string column_name(int column)
+{
+    std::string title = column == Results::pin ? std::string("Pin") : std::string(Results::title(column));
+    std::replace(title.begin(), title.end(), '\n', ' ');
+    return title;
+}
+
+Prompt::Offer plan_names(const std::string& text, std::size_t cursor)
+{
+    const Completions found = complete_expression(text, cursor, plan_field_set());
+    return {found.begin, found.words};
+}
+
 constexpr const char* kExample = "For example tp <= 8 and memory_gib < 70 and recompute != full; `fourfold search "
                                  "--fields` lists the names";
 } // namespace
@@ -50,23 +70,17 @@ SearchPage::SearchPage(Desk& desk, ComparePage& compare)
     : Page(desk)
     , compare_(compare)
     , cure_work_(desk.wake())
+    , choice_({std::begin(kOrder), std::end(kOrder)}, column_name)
 {
 }
 
-// Figures before words: what has no room at the right can be done without for a moment.
+// Of those that were chosen what tells layouts of this search apart.
 std::vector<int> SearchPage::columns() const
 {
-    static constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp, Results::cp, Results::pp,
-        Results::dp, Results::ep, Results::virtual_stages, Results::micro_batch, Results::throughput, Results::memory,
-        Results::mfu, Results::against_plan, Results::step_time, Results::schedule, Results::sharding,
-        Results::recompute, Results::confidence};
-    static_assert(std::size(kOrder) == Results::columns);
-    std::vector<int> columns;
-    for (const int column : kOrder) {
-        if ((column != Results::gpus || !one_size_) && (column != Results::ep || !dense_))
-            columns.push_back(column);
-    }
-    return columns;
+    std::vector<int> columns = choice_.columns();
+    std::erase_if(columns,
+        [this](int column) { return (column == Results::gpus && one_size_) || (column == Results::ep && dense_); });
+    return columns.empty() ? std::vector<int>{Results::place} : columns;
 }
 
 std::optional<std::size_t> SearchPage::chosen() const
@@ -194,118 +208,6 @@ std::vector<std::string> SearchPage::lines()
     return lines;
 }
 
-void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
-{
-    int column = canvas.text(place.row, place.column + 1, "b", kHeading);
-    column = canvas.text(place.row, column, " best by ", kMuted);
-    column = canvas.text(place.row, column, objective_text(), kBold);
-    column = canvas.text(place.row, column, "  n", kHeading);
-    column = canvas.text(place.row, column, " on ", kMuted);
-    column = canvas.text(place.row, column, gpus_text(), kBold);
-    column = canvas.text(place.row, column, "  c", kHeading);
-    column = canvas.text(place.row, column, " where ", kMuted);
-    canvas.text_in(
-        place.row, column, place.columns - column - 1, constraint_.empty() ? "anything" : constraint_, kBold);
-    const std::string shown = shown_text();
-    canvas.text_in(place.row + 1, place.column + 1, place.columns - 2,
-        said_.empty() || shown.empty() ? said_ : shown + "; " + said_, kMuted);
-    const Rect body{place.row + 2, place.column + 1, place.rows - 2, place.columns - 2};
-    if (obstacle_) {
-        draw_nothing(canvas, body);
-        return;
-    }
-    if (results_.all().empty()) {
-        if (!job_.is_running())
-            canvas.text_in(body.row + 1, body.column, body.columns,
-                "s searches every layout that the plan's model, cluster and batch allow", kMuted);
-        return;
-    }
-    const std::vector<int> shown_columns = columns();
-    std::vector<TableView::Column> heads;
-    TableView::Content content;
-    for (const int at : shown_columns) {
-        std::string title = Results::title(at);
-        if (title.starts_with("Tokens/s"))
-            title = "TPS/GPU";
-        std::replace(title.begin(), title.end(), '\n', ' ');
-        heads.push_back({title,
-            at != Results::pin && (at < Results::schedule || (at > Results::recompute && at != Results::confidence)),
-            24});
-        if (at == results_.sort_column())
-            content.sorted = static_cast<int>(heads.size()) - 1;
-    }
-    table_.set_columns(std::move(heads));
-    content.rows = static_cast<int>(results_.visible().size());
-    content.falling = results_.is_falling();
-    content.text = [&](int row, int at) {
-        return results_.text(
-            results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]);
-    };
-    content.style = [&](int row, int at) {
-        return style_of(results_.tone(
-            results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]));
-    };
-    const bool wide = place.columns >= 150;
-    const int plot_rows = wide || body.rows < 26 ? 0 : std::clamp(body.rows / 3, 8, 18);
-    const int plot_columns = wide ? std::clamp(place.columns / 4, 40, 60) : 0;
-    table_.draw(canvas,
-        {body.row, body.column, body.rows - plot_rows - 1, body.columns - plot_columns - (wide ? 2 : 0)}, content);
-    if (wide)
-        draw_front(canvas, {body.row, body.column + body.columns - plot_columns, body.rows, plot_columns}, look);
-    else if (plot_rows > 0)
-        draw_front(canvas, {body.row + body.rows - plot_rows, body.column, plot_rows, body.columns}, look);
-    if (const std::optional<std::size_t> id = chosen())
-        canvas.text_in(body.row + body.rows - plot_rows - 1, body.column, body.columns - plot_columns,
-            results_.certainty(*id), kMuted);
-}
-
-void SearchPage::draw_front(Canvas& canvas, const Rect& place, const Look& look)
-{
-    Plot plot;
-    plot.title = "Tokens/s per GPU over memory; green: the Pareto front";
-    plot.x_label = "GiB";
-    plot.x_text = view::gib;
-    plot.y_text = view::throughput_text;
-    constexpr std::size_t kMostDots = 4000; // more do not fit into cells
-    PlotSeries all{{}, Ink::grey, false}, front{{}, Ink::green, false};
-    const std::size_t step = results_.visible().size() / kMostDots + 1;
-    for (std::size_t i = 0; i < results_.visible().size(); ++i) {
-        const std::size_t id = results_.visible()[i];
-        const bool is_front = results_.is_pareto(id);
-        if (is_front || i % step == 0)
-            (is_front ? front : all)
-                .points.emplace_back(results_.value(id, Results::memory), results_.value(id, Results::throughput));
-    }
-    plot.series = {std::move(all), std::move(front)};
-    if (const std::optional<std::size_t> id = chosen()) {
-        plot.chosen = {results_.value(*id, Results::memory), results_.value(*id, Results::throughput)};
-        plot.has_chosen = true;
-    }
-    draw_plot(canvas, place, plot, look);
-}
-
-void SearchPage::draw_nothing(Canvas& canvas, const Rect& place)
-{
-    int row = place.row + 1;
-    for (const std::string& text : {obstacle_->message, obstacle_->hint}) {
-        for (const std::string& line : wrapped(text, place.columns))
-            canvas.text(row++, place.column, line, text == obstacle_->message ? style_of(view::Tone::bad) : Style{});
-    }
-    ++row;
-    if (cure_work_.is_running()) {
-        canvas.text(row, place.column, "Looking for what would help...", kMuted);
-        return;
-    }
-    canvas.text(row++, place.column,
-        cures_.empty() ? "No change was found that would do" : "Would do (Enter puts it into the plan):", kMuted);
-    cure_list_.fit(static_cast<int>(cures_.size()), place.rows);
-    for (std::size_t i = 0; i < cures_.size(); ++i, ++row) {
-        canvas.text_in(row, place.column + 2, place.columns - 2, view::advice_words(cures_[i]));
-        if (static_cast<int>(i) == cure_list_.selected)
-            canvas.restyle({row, place.column, 1, place.columns}, kReverse);
-    }
-}
-
 bool SearchPage::key(const Key& key)
 {
     if (key.is('s') || key.code == Key::f6) {
@@ -331,7 +233,9 @@ bool SearchPage::key(const Key& key)
     } else if (key.is('C')) {
         compare_pinned();
     } else if (key.is('e')) {
-        desk_.ask_to_export("layouts", [this] { return results_.table(kMostExported); });
+        desk_.ask_to_export(
+            "layouts", [this] { return results_.table(kMostExported); },
+            Picture([this] { return Chart(picture_of(front(kMostExported))); }));
     } else if (key.code == Key::enter) {
         apply_chosen();
     } else if (obstacle_) {
@@ -395,6 +299,7 @@ void SearchPage::ask_constraint()
         return problem;
     });
     prompt->explain(kExample);
+    prompt->complete(plan_names);
     desk_.open(std::move(prompt));
 }
 
@@ -409,6 +314,7 @@ void SearchPage::ask_filter()
         return problem;
     });
     prompt->explain(kExample);
+    prompt->complete(plan_names);
     desk_.open(std::move(prompt));
 }
 
@@ -463,13 +369,14 @@ std::vector<Command> SearchPage::commands()
         {"Filter the results", "/", press('/')}, {"Sort by another column", "< >", press('>')},
         {"Turn the order round", "r", press('r')}, {"Pareto front only", "F", press('F')},
         {"Put the layout into the plan", "Enter", [this] { apply_chosen(); }}, {"Pin the layout", "p", press('p')},
-        {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')}};
+        {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')},
+        {"Choose the columns", "", [this] { choice_.ask(desk_); }}};
 }
 
 Json SearchPage::state() const
 {
     return {{"objective", objective_}, {"constraint", constraint_}, {"filter", filter_}, {"gpus", gpus_},
-        {"up_to", up_to_}};
+        {"up_to", up_to_}, {"columns", choice_.state()}};
 }
 
 void SearchPage::restore(const Json& state)
@@ -493,6 +400,7 @@ void SearchPage::restore(const Json& state)
     results_.set_filter(expression_of(filter_));
     if (state.contains("gpus") && state["gpus"].is_number_integer())
         gpus_ = std::clamp(state["gpus"].get<int>(), 0, kMaxGpus);
+    choice_.restore(state.value("columns", Json()));
     up_to_ = state.contains("up_to") && state["up_to"] == true;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "app/tui/pages/page.h"
+#include "app/tui/widgets/column_choice.h"
+#include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/background.h"
 #include "app/view/search/search_job.h"
@@ -40,7 +42,7 @@ private:
     void pin_chosen();
     void compare_pinned();
     void draw_nothing(Canvas& canvas, const Rect& place);
-    void draw_front(Canvas& canvas, const Rect& place, const Look& look);
+    [[nodiscard]] Plot front(std::size_t most) const; // of so many layouts beside the Pareto front
     [[nodiscard]] std::string shown_text() const; // which of the found ones are on show, where not all are
     [[nodiscard]] std::string gpus_text() const;
     [[nodiscard]] std::string objective_text() const;
@@ -64,6 +66,7 @@ private:
     view::Background cure_work_;
     std::chrono::steady_clock::time_point began_;
     std::optional<std::size_t> kept_; // the chosen row's id, while rows arrive
+    ColumnChoice choice_;
 };
 
 } // namespace fourfold::tui

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/pages/runs/trace_box.h"
+
+#include "core/base/json.h"
+#include "core/predict/term_off.h"
+#include "core/report/views/plan_tables.h"
+
+#include <utility>
+
+namespace fourfold::tui {
+
+TraceBox::TraceBox(Desk& desk, const view::LiveRun& run)
+    : desk_(desk)
+    , run_(run)
+    , run_id_(run.id())
+    , work_(desk.wake())
+{
+    work_.start([this, file = run.folder() / "plan.json"](const std::stop_token&) -> view::Background::Done {
+        const Expected<Json> plan = read_json_file(file);
+        Expected<Timeline> step = plan ? predicted_step(*plan) : Expected<Timeline>(plan.error());
+        return [this, step = std::move(step)] {
+            if (step)
+                predicted_ = *step;
+        };
+    });
+}
+
+void TraceBox::tick()
+{
+    work_.deliver();
+    if (run_.id() != run_id_ || !run_.trace())
+        close(); // another run began
+}
+
+std::vector<NamedTimeline> TraceBox::all() const
+{
+    std::vector<NamedTimeline> all;
+    if (!predicted_.spans.empty())
+        all.push_back({"as planned", &predicted_});
+    if (run_.trace())
+        all.push_back({"measured, step " + std::to_string(run_.trace_step()), &*run_.trace()});
+    return all;
+}
+
+void TraceBox::draw(Canvas& canvas, const Look& look)
+{
+    const Rect inside = draw_frame(canvas, canvas.rows() - 4, canvas.columns() - 6, "Trace of a step");
+    const Rect place{inside.row, inside.column, inside.rows - 1, inside.columns};
+    if (const std::vector<NamedTimeline> two = all(); two.size() == 2)
+        timelines_.draw(canvas, place, two, 0, look);
+    else
+        canvas.text_in(inside.row, inside.column, inside.columns,
+            work_.is_running() ? "Predicting..." : "The plan of this run has no timeline to stand beside it", kMuted);
+    canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
+        "+ - zoom  h l pan  0 all  e export the measured one  Esc closes", kMuted);
+}
+
+void TraceBox::key(const Key& key)
+{
+    if (key.code == Key::escape || key.code == Key::enter || key.is('q') || key.is('v') || key.is_ctrl('c'))
+        close();
+    else if (key.is('e') && run_.trace())
+        desk_.ask_to_export("trace", [trace = *run_.trace()] { return spans_table(trace); },
+            {*run_.trace(), run_.title() + ", step " + std::to_string(run_.trace_step())});
+    else
+        timelines_.key(key, all().size());
+}
+
+std::string TraceBox::read_out()
+{
+    const std::vector<NamedTimeline> two = all();
+    return "Trace of a step. "
+        + (two.size() == 2           ? timelines_.said(two, 0)
+                : work_.is_running() ? std::string("Predicting; esc leaves")
+                                     : std::string("The plan of this run has no timeline to stand beside it"))
+        + "\n";
+}
+
+void TraceBox::answer(const std::string&)
+{
+    close();
+}
+
+} // namespace fourfold::tui
