@@ -282,7 +282,7 @@ void lasting(LastingKey key, std::function<void()> change)
 
 void launched(double bytes)
 {
-    if (!ledger)
+    if (!ledger || on_host > 0)
         return;
     ++kernels;
     ledger->compute({.seconds = prices->traffic(bytes), .launches = 1});
@@ -290,7 +290,7 @@ void launched(double bytes)
 
 void launched(const std::vector<at::Tensor>& reads, const std::vector<at::Tensor>& writes)
 {
-    if (!ledger)
+    if (!ledger || on_host > 0)
         return;
     double bytes = 0;
     for (const bool written : {false, true})
