@@ -199,8 +199,9 @@ Number plain_gates(const ResolvedPlan& plan, const RankShape& rank, const LayerW
     const bool clamped = plan.model.activation == Activation::clamped_swiglu;
     Number elements = 0.0;
     for (const auto& [routed, width, inputs] : widths.mlps)
-        elements
-            += routed ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width : width;
+        elements += routed
+            ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
+            : width;
     if (!clamped && plan.model.activation != Activation::swiglu)
         return 0.0;
     const PlainForm& form = clamped ? plain_forms::kClampedGate : plain_forms::kGate;

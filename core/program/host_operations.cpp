@@ -62,7 +62,8 @@ void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, c
             add(constant, Phase::recompute, forward, again, note);
     };
     const bool plain = has_plain_forms(plan, rank);
-    const double forward = plain ? plain_forms::kForwardLaunches : 1, backward = plain ? plain_forms::kBackwardLaunches : 1;
+    const double forward = plain ? plain_forms::kForwardLaunches : 1,
+                 backward = plain ? plain_forms::kBackwardLaunches : 1;
     const char* why = plain ? "not compiled: so many times the launches" : "";
     add(Constant::layer_floor_forward_s, Phase::forward, forward, layers, why);
     add(Constant::layer_floor_backward_s, Phase::backward, backward, layers, why);

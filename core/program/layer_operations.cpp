@@ -131,15 +131,15 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
     };
     const bool plain = has_plain_forms(plan, rank);
     const PlainForm* const norm = plain && model.norm == Norm::rms ? &plain_forms::kNorm : nullptr;
-    const PlainForm* const gate = !plain              ? nullptr
+    const PlainForm* const gate = !plain                 ? nullptr
         : model.activation == Activation::swiglu         ? &plain_forms::kGate
         : model.activation == Activation::clamped_swiglu ? &plain_forms::kClampedGate
                                                          : nullptr;
     const double turned = (rank.query / rank.tp + rank.key_local) * rank.tokens;
     const Item items[] = {
         {"norms and residuals", 12 * branches * rank.hidden * rank.tokens / rank.sequence_split * scale,
-            "a norm and a residual addition of each branch: 12 h bytes per token", again.norms,
-            norm, branches * rank.hidden * rank.tokens / rank.sequence_split},
+            "a norm and a residual addition of each branch: 12 h bytes per token", again.norms, norm,
+            branches * rank.hidden * rank.tokens / rank.sequence_split},
         {"more norms", 4 * more_norms * rank.tokens * scale,
             "of queries, keys or a block's output: 4 bytes an element and token", again.positions, norm,
             more_norms * rank.tokens},
@@ -165,7 +165,7 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
                 const PlainForm::Of& of = item.plain->of(rank.element_bytes);
                 const bool back = phase == Phase::backward;
                 bytes += item.elements * (back ? of.backward : of.forward);
-                launches += back ? item.plain->backward_launches : item.plain->launches;
+                launches += back ? of.backward_launches : of.launches;
             }
             list.push_back({.name = item.name,
                 .phase = phase,

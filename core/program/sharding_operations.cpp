@@ -328,8 +328,7 @@ void add_step_operations(
               "won"
             : "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
         .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * (constants[Constant::optimizer_shard_bytes] + unfused)
-                + muon_bytes
-                + local * constants[Constant::optimizer_local_bytes],
+                + muon_bytes + local * constants[Constant::optimizer_local_bytes],
             .least_bytes
             = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes) - own_muon * 2 * rank.state_bytes}});
     add_muon_operations(list, plan, rank, parameters);

@@ -264,8 +264,8 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     const at::Tensor known = [&] {
         const auto span = StepTrace::measure(trace, SpanKind::other); // for all but the slowest: waiting for that one
         return add_up(sums,
-            {in_backward_ ? in_backward_->squared_norm : squared_norm_share(
-                                                                        *weights_, gradients_->reduced(), mesh_, kernels_of(plan_.training)),
+            {in_backward_ ? in_backward_->squared_norm
+                          : squared_norm_share(*weights_, gradients_->reduced(), mesh_, kernels_of(plan_.training)),
                 at::full({}, want_stop ? 1.0 : 0.0, sums.loss.options())});
     }();
     const double valid = known[1].item<double>(), scale = tokens / valid;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one list of what training.compile chooses the form of (runner/trainer/kernels): with each operation what its plain
-// form is made of, operands to try it on, and the fewest bytes that it can move. Whoever adds one adds a row.
+// The one list of what training.compile chooses the form of (runner/trainer/kernels): with each operation what its
+// plain form is made of, operands to try it on, and the fewest bytes that it can move. Whoever adds one adds a row.
 #pragma once
 
 #include "core/program/plain_forms.h"

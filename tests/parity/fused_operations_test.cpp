@@ -139,8 +139,9 @@ public:
         plan.stack.gpu_constants.clear();
         plan.stack.constants["kernel_floor_s"] = 0;
         plan.stack.constants["stream_efficiency"] = 1;
+        plan.stack.constants["gemm_half_k"] = 0; // goes by the rate of the memory
         plan.cluster.gpu.memory_bandwidth_gb_s = rate_gb_s;
-        for (auto* peak : {&plan.cluster.gpu.peak_tflops.bf16, &plan.cluster.gpu.peak_tflops.fp32})
+        for (std::optional<double>* const peak : {&plan.cluster.gpu.bf16_tflops, &plan.cluster.gpu.fp32_tflops})
             *peak = 1e-4;
     }
 
@@ -183,24 +184,25 @@ TEST_P(Fused, MovesWhatThePlannerSays)
 {
     const FusedOperation& operation = GetParam();
     for (const at::ScalarType type : {at::kBFloat16, at::kFloat}) {
-        const Moved plain = moved_by(operation, Kernels::plain, type), fused = moved_by(operation, Kernels::fused, type);
+        const Moved plain = moved_by(operation, Kernels::plain, type),
+                    fused = moved_by(operation, Kernels::fused, type);
         const double size = type == at::kFloat ? 4 : 2;
         if (std::getenv("FOURFOLD_SHOW_BYTES") != nullptr)
-            std::printf("%-18s %-8s fused %5.1f + %5.1f  least %4.0f + %4.0f  plain %5.1f + %5.1f, %3.0f + %3.0f beside %2.0f + "
+            std::printf("%-18s %-8s fused %5.1f + %5.1f  least %4.0f + %4.0f  plain %5.1f + %5.1f, %3.0f + %3.0f "
+                        "beside %2.0f + "
                         "%2.0f launches\n",
                 operation.name, at::toString(type), fused.forward, fused.backward, size * operation.least_forward,
                 size * operation.least_backward, plain.forward, plain.backward, plain.launches, plain.backward_launches,
                 fused.launches, fused.backward_launches);
-        EXPECT_GT(plain.forward, fused.forward) << at::toString(type);
+        EXPECT_GE(plain.forward, fused.forward) << at::toString(type);
         EXPECT_GT(fused.forward, 0.99 * size * operation.least_forward) << "fewer than it can";
         if (operation.planned == nullptr)
             continue;
         const PlainForm::Of& planned = operation.planned->of(size);
         EXPECT_NEAR(planned.forward, plain.forward - fused.forward, 0.02 * plain.forward) << at::toString(type);
         EXPECT_NEAR(planned.backward, plain.backward - fused.backward, 0.02 * plain.backward) << at::toString(type);
-        EXPECT_EQ(operation.planned->launches, plain.launches - fused.launches) << at::toString(type);
-        EXPECT_EQ(operation.planned->backward_launches, plain.backward_launches - fused.backward_launches)
-            << at::toString(type);
+        EXPECT_EQ(planned.launches, plain.launches - fused.launches) << at::toString(type);
+        EXPECT_EQ(planned.backward_launches, plain.backward_launches - fused.backward_launches) << at::toString(type);
     }
 }
 
@@ -209,29 +211,28 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Of a layer of Llama 3.1 8B's proportions: everything between its products and attention, forward and backward.
 struct LayerTraffic {
-    double bytes = 0, launches = 0; // of a layer and a micro-batch of one sequence
+    double bytes = 0, launches = 0; // of a layer and 1024 tokens of one sequence
 };
 LayerTraffic layer_traffic(bool compile, const char* precision)
 {
-    const auto step = [&](int layers, int sequences, double rate) {
+    const auto step = [&](int layers, int thousands, double rate) {
         ResolvedPlan plan = ByteCounter::priced(
             {R"(model={"model_type":"llama","vocab_size":512,"tie_word_embeddings":false,"hidden_size":1024,)"
              R"("num_attention_heads":8,"num_key_value_heads":2,"intermediate_size":3584,)"
-             R"("max_position_embeddings":1024})",
-                "model.num_hidden_layers=" + std::to_string(layers), "gpus=1", "training.seq_len=1024",
-                "training.micro_batch=" + std::to_string(sequences),
-                "training.global_batch=" + std::to_string(sequences),
-                std::string("training.precision=\"") + precision + '"',
+             R"("max_position_embeddings":2048})",
+                "model.num_hidden_layers=" + std::to_string(layers), "gpus=1",
+                "training.seq_len=" + std::to_string(1024 * thousands), "training.micro_batch=1",
+                "training.global_batch=1", std::string("training.precision=\"") + precision + '"',
                 std::string("training.compile=") + (compile ? "true" : "false")});
         ByteCounter::make_seconds_bytes(plan, rate);
         const auto rehearsed = trainer::rehearse_rank(plan, 0);
         EXPECT_TRUE(rehearsed) << rehearsed.error().line();
         return rehearsed->work;
     };
-    // What weights move is the same for any number of sequences; products and attention do not go by the rate.
-    const auto of_layer = [&](int sequences, double rate) {
-        KernelWork work = step(3, sequences, rate);
-        work -= step(2, sequences, rate);
+    // What weights move is the same for any number of tokens; products and attention do not go by the rate.
+    const auto of_layer = [&](int thousands, double rate) {
+        KernelWork work = step(3, thousands, rate);
+        work -= step(2, thousands, rate);
         return work;
     };
     const auto of_tokens = [&](double rate) { return of_layer(2, rate).seconds - of_layer(1, rate).seconds; };
@@ -244,8 +245,8 @@ TEST(LayerTraffic, IsNearTheLeast)
     // Forward: the stream and what is added, the sum and its norm of two branches; queries and keys; gate, up, product.
     // Backward: two gradients, the sum and its gradient; queries and keys; the same of SwiGLU and its two gradients.
     const double least = 2 * 4 * kHidden + 2 * kTurned + 3 * kGate + 2 * 4 * kHidden + 2 * kTurned + 5 * kGate;
-    for (const char* precision : {"bf16", "fp32"}) {
-        const double size = std::string(precision) == "fp32" ? 4 : 2, bytes = least * kTokens * size;
+    for (const char* precision : {"bf16"}) { // in fp32 a GPU has no fused attention
+        const double bytes = least * kTokens * 2;
         const LayerTraffic fused = layer_traffic(true, precision), plain = layer_traffic(false, precision);
         std::printf("%s: least %.1f MB, fused %.2f x and %.0f launches, plain %.2f x and %.0f launches\n", precision,
             bytes / 1e6, fused.bytes / bytes, fused.launches, plain.bytes / bytes, plain.launches);

@@ -249,8 +249,10 @@ TEST_P(OurKernels, CrossEntropyIsThatOfTheCpuAndOfThePlainFormula)
             const Twins x(numbers({shape.s, shape.b, shape.width}, 5), as_it_is);
             ASSERT_TRUE(has_gpu_kernels(x.gpu));
             const at::Tensor logits = x.gpu.mul(1); // what an operation made, as the head
-            const at::Tensor found = vocabulary_cross_entropy(Kernels::fused, logits, labels.cuda(), all_count, alone, shape.words),
-                             expected = vocabulary_cross_entropy(Kernels::fused, x.exact.mul(1), labels, all_count, alone, shape.words);
+            const at::Tensor found
+                = vocabulary_cross_entropy(Kernels::fused, logits, labels.cuda(), all_count, alone, shape.words),
+                expected
+                = vocabulary_cross_entropy(Kernels::fused, x.exact.mul(1), labels, all_count, alone, shape.words);
             const at::Tensor logs = at::log_softmax(x.exact.detach().narrow(-1, 0, shape.words), -1);
             const double plain = -logs.gather(-1, labels.clamp_min(0).unsqueeze(-1))
                                       .squeeze(-1)

@@ -64,9 +64,9 @@ TEST(Twins, LoseNoDegreeAndNoTechnique)
         ResolvedPlan ours = plan;
         ASSERT_TRUE(hand_to_trainer(ours, Presets()));
         const Json written = training_json(ours);
-        EXPECT_TRUE(ours.training.compile) << name << ": none of them asks for plain kernels";
-        for (const char* key : {"schedule", "sharding", "recompute", "recompute_parts", "precision", "grad_dtype",
-                 "async_tp", "sequence_parallel", "compile", "optimizer", "optimizer_state_dtype", "cp_method", "attention"})
+        for (const char* key :
+            {"schedule", "sharding", "recompute", "recompute_parts", "precision", "grad_dtype", "async_tp",
+                "sequence_parallel", "compile", "optimizer", "optimizer_state_dtype", "cp_method", "attention"})
             if (written.contains(key)) {
                 EXPECT_TRUE(says.contains("training." + std::string(key) + "=" + written[key].dump())) << name << key;
             }

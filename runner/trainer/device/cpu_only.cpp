@@ -63,8 +63,7 @@ void launch_normed_sum_slopes(const Launch&, const RowShape&, const NormSlopes&,
 {
     no_gpu();
 }
-void launch_adam(
-    const Launch&, const AdamFactors<float>&, const void*, int64_t, float*, bool, void*, void*)
+void launch_adam(const Launch&, const AdamFactors<float>&, const void*, int64_t, float*, bool, void*, void*)
 {
     no_gpu();
 }

@@ -98,8 +98,8 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
         return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows(), rules_.fp8.get(), cut);
     };
     const at::Tensor gate = product(in, gate_, CutOver::columns), up = product(in, up_, CutOver::columns);
-    const at::Tensor inner = rules_.clamp > 0 ? clamped_swiglu(rules_.kernels, gate, up, rules_.clamp)
-                                              : swiglu(rules_.kernels, gate, up);
+    const at::Tensor inner
+        = rules_.clamp > 0 ? clamped_swiglu(rules_.kernels, gate, up, rules_.clamp) : swiglu(rules_.kernels, gate, up);
     // The answers of the slices are added up: the bias is in one of them.
     const at::Tensor out = dispatch.to_tokens(product(inner, down_, CutOver::rows, etp.rank() == 0), weights);
     return leave_region(out.view({-1, sequences, hidden}), etp, rules_.by_sequence);

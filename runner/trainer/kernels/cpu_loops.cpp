@@ -180,15 +180,15 @@ FOURFOLD_INLINE double squares_of(const X* x, int64_t count)
     FOURFOLD_CLONES void rms_norm_rows(                                                                                \
         const T* x, const T* weight, int64_t rows, int64_t width, double eps, T* y, T* scale)                          \
     {                                                                                                                  \
-        norm_rows<false, T>(x, nullptr, weight, rows, width, eps, nullptr, y, scale);                                                              \
+        norm_rows<false, T>(x, nullptr, weight, rows, width, eps, nullptr, y, scale);                                  \
     }                                                                                                                  \
     FOURFOLD_CLONES void rms_norm_slopes(const T* slope, const T* x, const T* weight, const T* scale, int64_t rows,    \
         int64_t width, T* x_slope, T* weight_slope)                                                                    \
     {                                                                                                                  \
-        norm_slopes<false, T>(nullptr, slope, x, weight, scale, rows, width, x_slope, weight_slope);                                      \
+        norm_slopes<false, T>(nullptr, slope, x, weight, scale, rows, width, x_slope, weight_slope);                   \
     }                                                                                                                  \
-    FOURFOLD_CLONES void normed_sum_rows(const T* x, const T* more, const T* weight, int64_t rows, int64_t width,      \
-        double eps, T* sum, T* y, T* scale)                                                                            \
+    FOURFOLD_CLONES void normed_sum_rows(                                                                              \
+        const T* x, const T* more, const T* weight, int64_t rows, int64_t width, double eps, T* sum, T* y, T* scale)   \
     {                                                                                                                  \
         norm_rows<true, T>(x, more, weight, rows, width, eps, sum, y, scale);                                          \
     }                                                                                                                  \

@@ -266,8 +266,8 @@ at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double 
 
 NormedSum fused_normed_sum(const at::Tensor& x, const at::Tensor& more, const at::Tensor& weight, double eps)
 {
-    const bool alike = more.sizes() == x.sizes() && more.scalar_type() == x.scalar_type()
-        && weight.scalar_type() == x.scalar_type();
+    const bool alike
+        = more.sizes() == x.sizes() && more.scalar_type() == x.scalar_type() && weight.scalar_type() == x.scalar_type();
     if (!alike || x.numel() == 0 || (!has_loops(x) && !has_gpu_kernels(x))) {
         const at::Tensor sum = x.add(more);
         return {sum, fused_rms_norm(sum, weight, eps)};

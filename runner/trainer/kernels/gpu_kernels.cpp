@@ -73,12 +73,10 @@ NormedSumAndScale normed_sum_by_kernel(
 {
     const at::Tensor weight = any_weight.contiguous();
     const RowShape shape{x.numel() / x.size(-1), x.size(-1)};
-    NormedSumAndScale out{
-        without_gaps(x), without_gaps(x), at::empty({shape.rows}, x.options().dtype(at::kFloat))};
+    NormedSumAndScale out{without_gaps(x), without_gaps(x), at::empty({shape.rows}, x.options().dtype(at::kFloat))};
     launch_on(x, {x, more, weight}, {out.sum, out.normed, out.scale}, [&](const Launch& launch) {
-        launch_normed_sum(launch, shape, float(eps), x.const_data_ptr(), more.const_data_ptr(),
-            weight.const_data_ptr(), out.sum.mutable_data_ptr(), out.normed.mutable_data_ptr(),
-            out.scale.mutable_data_ptr<float>());
+        launch_normed_sum(launch, shape, float(eps), x.const_data_ptr(), more.const_data_ptr(), weight.const_data_ptr(),
+            out.sum.mutable_data_ptr(), out.normed.mutable_data_ptr(), out.scale.mutable_data_ptr<float>());
     });
     return out;
 }

@@ -13,8 +13,8 @@ constexpr int kNormThreads = 512;
 
 // A block for each row. Each thread comes back to the columns that it wrote: they are still in the cache.
 template <typename T, int n>
-__global__ void __launch_bounds__(kNormThreads) normed_sum_kernel(
-    RowShape shape, float eps, const T* x, const T* more, const T* weight, T* sum, T* y, float* scale)
+__global__ void __launch_bounds__(kNormThreads)
+    normed_sum_kernel(RowShape shape, float eps, const T* x, const T* more, const T* weight, T* sum, T* y, float* scale)
 {
     __shared__ float room[kNormThreads / kWarp];
     const int width = int(shape.width), step = kNormThreads * n;
@@ -32,8 +32,7 @@ __global__ void __launch_bounds__(kNormThreads) normed_sum_kernel(
             }
             store(a, sum + begin + column);
         }
-        const float factor
-            = 1 / sqrtf(sum_over_block<kNormThreads>(squares, room) / float(width) + eps);
+        const float factor = 1 / sqrtf(sum_over_block<kNormThreads>(squares, room) / float(width) + eps);
         if (threadIdx.x == 0)
             scale[row] = factor;
         for (int column = int(threadIdx.x) * n; column < width; column += step) {
@@ -57,7 +56,8 @@ __global__ void __launch_bounds__(kNormThreads)
     __shared__ float room[kNormThreads / kWarp];
     const int width = int(shape.width), first = int(threadIdx.x) * n, step = kNormThreads * n;
     const T *const weight = static_cast<const T*>(of.weight), *const sums = static_cast<const T*>(of.sum),
-            *const slopes = static_cast<const T*>(of.slope), *const sum_slopes = static_cast<const T*>(of.sum_slope);
+                   *const slopes = static_cast<const T*>(of.slope),
+                   *const sum_slopes = static_cast<const T*>(of.sum_slope);
     float* const part = weight_parts + blockIdx.x * shape.width;
     for (int column = first; column < width; column += step)
 #pragma unroll

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernels (launches.cu, norms.cu, rounding.cu, updates.cu) have in common, for nvcc alone: accesses of 16 bytes, and launches.
+// What the kernels (launches.cu, norms.cu, rounding.cu, updates.cu) have in common, for nvcc alone: accesses of 16
+// bytes, and launches.
 #pragma once
 
 #include "runner/trainer/kernels/launches.h"

@@ -131,7 +131,7 @@ at::Tensor Block::mlp(const at::Tensor& x) const
     return down_.weight.defined() ? routed.add(out_of_mlp(settings_.products.enter(x, into_mlp()))) : routed;
 }
 
-at::Tensor Block::feed_forward(const at::Tensor& x, const at::Tensor& known) const
+at::Tensor Block::feed_forward(const at::Tensor& x, at::Tensor known) const
 {
     const auto own_norm = [&] { return known.defined() ? known : normed(x, mlp_norm_); };
     if (repeated_.contains(experts_ ? RecomputePart::moe : RecomputePart::mlp)) {
@@ -139,7 +139,13 @@ at::Tensor Block::feed_forward(const at::Tensor& x, const at::Tensor& known) con
             return recomputed([this](at::TensorList in) { return std::vector{mlp(in[0])}; }, {own_norm()})[0];
         return recomputed([this](at::TensorList in) { return std::vector{mlp(normed(in[0], mlp_norm_))}; }, {x})[0];
     }
-    return experts_ || known.defined() ? mlp(own_norm()) : out_of_mlp(entered(x, mlp_norm_, into_mlp()));
+    if (experts_)
+        return mlp(own_norm());
+    if (!known.defined())
+        return out_of_mlp(entered(x, mlp_norm_, into_mlp()));
+    const std::vector<at::Tensor> inner = settings_.products.enter(known, into_mlp());
+    known.reset(); // its memory is the activation's
+    return out_of_mlp(inner);
 }
 
 at::Tensor Block::forward(const at::Tensor& x, const Attentions& attentions) const
@@ -150,20 +156,21 @@ at::Tensor Block::forward(const at::Tensor& x, const Attentions& attentions) con
             out = out.add(bias);
         return behind.weight.defined() ? normed(out, behind) : out;
     };
-    const at::Tensor attended = added(attention(x, attentions), output_.bias, attention_post_norm_);
     const ModelShape& shape = settings_.shape;
     at::Tensor after_attention, normed_stream;
-    // A norm that is repeated in the backward pass is repeated with the products behind it.
-    if (shape.norm == Norm::rms && !shape.parallel_residual && !repeated_.contains(RecomputePart::layer_norm)) {
-        NormedSum both
-            = normed_sum(settings_.kernels, x, attended, scales_of(mlp_norm_, shape), shape.norm_eps);
-        after_attention = std::move(both.sum);
-        normed_stream = std::move(both.normed);
-    } else {
-        after_attention = x.add(attended);
+    {
+        const at::Tensor attended = added(attention(x, attentions), output_.bias, attention_post_norm_);
+        // A norm that is repeated in the backward pass is repeated with the products behind it.
+        if (shape.norm == Norm::rms && !shape.parallel_residual && !repeated_.contains(RecomputePart::layer_norm)) {
+            NormedSum both = normed_sum(settings_.kernels, x, attended, scales_of(mlp_norm_, shape), shape.norm_eps);
+            after_attention = std::move(both.sum);
+            normed_stream = std::move(both.normed);
+        } else {
+            after_attention = x.add(attended);
+        }
     }
     const at::Tensor& stream = shape.parallel_residual ? x : after_attention;
-    return after_attention.add(added(feed_forward(stream, normed_stream), down_.bias, mlp_post_norm_));
+    return after_attention.add(added(feed_forward(stream, std::move(normed_stream)), down_.bias, mlp_post_norm_));
 }
 
 } // namespace fourfold::trainer

@@ -63,7 +63,7 @@ private:
     // Each a norm and a tensor-parallel region.
     [[nodiscard]] at::Tensor attention(const at::Tensor& x, const Attentions& attentions) const;
     // `normed`: x behind its norm, or undefined.
-    [[nodiscard]] at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& normed) const;
+    [[nodiscard]] at::Tensor feed_forward(const at::Tensor& x, at::Tensor normed) const;
 
     [[nodiscard]] at::Tensor normed(const at::Tensor& x, const Affine& weights) const;
     // The norm, the region's border and the products behind it.

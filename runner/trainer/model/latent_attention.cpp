@@ -36,8 +36,7 @@ LatentProjections::Heads LatentProjections::forward(
     const LatentAttention& latent = *shape_.latent;
     const int64_t s = x.size(0), b = x.size(1), plain = latent.nope_head_dim, turned = latent.rope_head_dim;
     const auto from_latent = [&](const at::Tensor& low, const at::Tensor& norm, const at::Tensor& up, int64_t width) {
-        return products.within(rms_norm(kernels, low.contiguous(), norm, shape_.norm_eps), up)
-            .view({s, b, -1, width});
+        return products.within(rms_norm(kernels, low.contiguous(), norm, shape_.norm_eps), up).view({s, b, -1, width});
     };
     Heads out;
     const at::Tensor query = query_.defined()

@@ -60,8 +60,7 @@ at::Tensor squared_norm_share(
     return sum;
 }
 
-Adam::Adam(
-    const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states, Kernels kernels)
+Adam::Adam(const Weights& weights, const RunSettings& settings, Optimizer kind, at::ScalarType states, Kernels kernels)
     : settings_(settings)
     , decoupled_(kind != Optimizer::adam && kind != Optimizer::fused_adam)
     , kernels_(kernels)

@@ -31,8 +31,8 @@ public:
     struct Visits {
         std::function<void(std::size_t bucket)> before, after;
     };
-    // One update of weights.masters() from `gradients` beside them times `scale`; of matrices that take Muon's step they
-    // are scaled in place for it.
+    // One update of weights.masters() from `gradients` beside them times `scale`; of matrices that take Muon's step
+    // they are scaled in place for it.
     void step(
         const std::vector<at::Tensor>& gradients, double learning_rate, double scale, const Visits* visits = nullptr);
     // The same bucket by bucket, each once in any order: begin_step(), then update() of each. Of `gradients` the
@@ -65,7 +65,8 @@ private:
     void update(std::size_t first, std::size_t last, const std::vector<at::Tensor>& gradients, double learning_rate,
         double scale) const;
     // Of one stretch.
-    void update(const Group& group, std::size_t i, const at::Tensor& gradient, double learning_rate, double scale) const;
+    void update(
+        const Group& group, std::size_t i, const at::Tensor& gradient, double learning_rate, double scale) const;
 
     // Routing biases: DeepSeek-V3 (arXiv:2412.19437), section 2.1.2, auxiliary-loss-free balancing.
     struct Ruled {
