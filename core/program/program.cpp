@@ -112,8 +112,8 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
         add_module_operations(list, plan, rank);
     if (plan.layout.pp > 1)
         add_pipeline_hop(list, rank, plan.layout);
-    add_launch_floors(
-        list, plan, chunk.layers + modules, shape.recompute_layers + (repeats_modules(plan.training) ? modules : 0));
+    add_launch_floors(list, plan, rank, chunk.layers + modules,
+        shape.recompute_layers + (repeats_modules(plan.training) ? modules : 0));
     chunk.allocations = chunk_allocations(plan, rank, shape);
     return chunk;
 }

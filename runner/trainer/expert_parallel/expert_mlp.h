@@ -7,6 +7,7 @@
 #include "core/plan/plan.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/expert_parallel/routing.h"
+#include "runner/trainer/kernels/operations.h"
 #include "runner/trainer/model/weights.h"
 #include "runner/trainer/pipeline_parallel/pass_turns.h"
 #include "runner/trainer/tensor_parallel/fp8_products.h"
@@ -25,6 +26,7 @@ struct ExpertRules {
     // the tp group.
     bool by_sequence = true;
     at::Tensor load; // [layers, experts] int64: tokens that this rank's backward passes sent to each, so far
+    Kernels kernels = Kernels::fused;
     std::shared_ptr<const Fp8Products> fp8{}; // null: products are in the numbers of x
     PassTurns* turns = nullptr; // of passes that compute beside the exchange of tokens; null: none does
     double imbalance = 0; // of a rehearsal: see Dispatch

@@ -61,6 +61,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
         in_table.resize(std::size_t(plan.training.seq_len));
         std::iota(in_table.begin(), in_table.end(), 0);
     }
+    settings.kernels = kernels_of(plan.training);
     if (model.experts)
         settings.experts = expert_rules(plan, mesh, options.device());
     auto& [full, windowed] = settings.attention;
@@ -147,7 +148,7 @@ at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions)
     } else if (positions_.defined()) {
         x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
     }
-    return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_.shape) : x;
+    return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_) : x;
 }
 
 std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> Decoder::attentions_of(const DocumentMask& documents) const
@@ -194,13 +195,14 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
 at::Tensor Decoder::logits(const at::Tensor& x) const
 {
     units_.enter(ParameterUnits::kRear);
-    return settings_.head_products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
+    return settings_.head_products.enter(norm(x, final_norm_, settings_), {{head_, {}}})[0];
 }
 
 at::Tensor Decoder::cross_entropy(const at::Tensor& normed, const at::Tensor& labels, bool all_count) const
 {
     const at::Tensor logits = settings_.head_products.enter(normed, {{head_, {}}})[0];
-    return vocabulary_cross_entropy(logits, labels, all_count, settings_.mesh[GroupKind::tp], settings_.shape.vocab);
+    return vocabulary_cross_entropy(
+        settings_.kernels, logits, labels, all_count, settings_.mesh[GroupKind::tp], settings_.shape.vocab);
 }
 
 at::Tensor Decoder::embed_ahead(const at::Tensor& tokens) const
@@ -215,7 +217,7 @@ at::Tensor Decoder::embed_ahead(const at::Tensor& tokens) const
 Decoder::Loss Decoder::loss_sum(const at::Tensor& x, const Targets& targets, const DocumentMask& documents) const
 {
     units_.enter(ParameterUnits::kRear);
-    at::Tensor stream = norm(x, final_norm_, settings_.shape);
+    at::Tensor stream = norm(x, final_norm_, settings_);
     Loss loss;
     loss.of_labels = loss.whole = cross_entropy(stream, targets.labels, targets.all_count);
     const std::size_t modules = at::GradMode::is_enabled() ? modules_.size() : 0; // they serve the training alone

@@ -24,11 +24,10 @@ PredictionModule::PredictionModule(
 PredictionModule::Output PredictionModule::computed(
     const at::Tensor& stream, const at::Tensor& next, const Block::Attentions& attentions) const
 {
-    const at::Tensor joined
-        = at::cat({norm(next, next_norm_, settings_.shape), norm(stream, stream_norm_, settings_.shape)}, -1);
+    const at::Tensor joined = at::cat({norm(next, next_norm_, settings_), norm(stream, stream_norm_, settings_)}, -1);
     // Row by row: each rank of tensor parallelism projects what it has of the stream.
     const at::Tensor x = block_.forward(at::linear(joined, projection_.weight), attentions);
-    return {x, norm(x, head_norm_, settings_.shape)};
+    return {x, norm(x, head_norm_, settings_)};
 }
 
 PredictionModule::Output PredictionModule::forward(
