@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/kernels/updates.h"
 
+#include "runner/trainer/device/kind.h"
 #include "runner/trainer/kernels/cpu_loops.h"
 #include "runner/trainer/kernels/gpu_kernels.h"
 
@@ -84,12 +85,14 @@ bool update_by_loops(const AdamFactors<double>& of, const at::Tensor& gradient, 
     const auto update = [&](auto* m, auto* g, auto* s) {
         using T = std::remove_pointer_t<decltype(m)>;
         if constexpr (requires { adam(AdamFactors<T>(), g, 0, m, s, s); }) {
+            done = true;
+            if (master.is_meta()) // rehearsed
+                return;
             const AdamFactors<T> factors = factors_in<T>(of);
             at::parallel_for(0, master.numel(), kPiece, [&](int64_t begin, int64_t end) {
                 adam(factors, elements(gradient, g) + begin, end - begin, elements(master, m) + begin,
                     elements(first, s) + begin, elements(second, s) + begin);
             });
-            done = true;
         }
     };
     by_loops(gradient, [&](auto* g) {
@@ -125,8 +128,9 @@ at::Tensor squared_norm(Kernels kernels, const at::Tensor& values)
 {
     if (kernels == Kernels::fused && has_gpu_kernels(values))
         return squares_by_kernel(values);
-    if (kernels == Kernels::fused && values.is_cpu() && values.scalar_type() != at::kHalf)
-        return at::scalar_tensor(squares_by_loops(values), values.options().dtype(at::kDouble));
+    if (kernels == Kernels::fused && on_cpu(values) && values.scalar_type() != at::kHalf)
+        return at::scalar_tensor(
+            values.is_meta() ? 0.0 : squares_by_loops(values), values.options().dtype(at::kDouble));
     return plain_squared_norm(values);
 }
 
@@ -136,7 +140,7 @@ void adam_update(Kernels kernels, const AdamFactors<double>& factors, const at::
     if (kernels == Kernels::fused) {
         if (has_gpu_kernels(gradient) && master.scalar_type() == at::kFloat)
             return update_by_kernel(factors_in<float>(factors), gradient, master, first, second);
-        if (master.is_cpu() && update_by_loops(factors, gradient, master, first, second))
+        if (on_cpu(master) && update_by_loops(factors, gradient, master, first, second))
             return;
     }
     // Piece by piece: a bucket may hold gigabytes, and what is made on the way is of its size.
