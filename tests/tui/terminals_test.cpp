@@ -33,7 +33,7 @@ TEST_F(TuiTerminals, WorksWithEightColors)
     TerminalProgram program(fixed(), options);
     ASSERT_TRUE(program.shows("Fits."));
     EXPECT_TRUE(program.grid().has_colors());
-    EXPECT_TRUE(program.shows("###")) << "areas have patterns\n" << program.grid().text();
+    EXPECT_TRUE(program.shows("##+====---.")) << "areas have patterns\n" << program.grid().text();
     for (const char* none :
         {"\u2589", "\u258a", "\u258b", "\u258d", "\u258e", "\u258f"}) // the console's fonts lack them
         EXPECT_THAT(program.grid().text(), Not(HasSubstr(none)));
