@@ -58,7 +58,7 @@ void show_about(cairo_t* cairo, double x, double baseline, const std::string& te
 
 std::string fitted(cairo_t* cairo, const std::string& text, double width)
 {
-    if (text_width(cairo, text) <= width)
+    if (text_width(cairo, text) <= width + 0.5) // a sum that should be it may be less by a rounding
         return text;
     std::string cut = text;
     while (!cut.empty() && text_width(cairo, cut + kEllipsis) > width) {

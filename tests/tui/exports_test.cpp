@@ -16,7 +16,7 @@ protected:
         const std::filesystem::path file = folder_ / name;
         ASSERT_TRUE(program.shows("Export ")) << program.grid().text();
         program.type("\x15" + file.string() + "\r");
-        ASSERT_TRUE(program.shows("Wrote ")) << name << "\n" << program.grid().text();
+        ASSERT_TRUE(program.shows("Wrote " + file.string())) << name << "\n" << program.grid().text();
         const Expected<std::string> text = read_text_file(file);
         ASSERT_TRUE(text) << name;
         EXPECT_THAT(*text, StartsWith(begin)) << name;
@@ -46,7 +46,7 @@ TEST_F(TuiExports, EveryPictureOfThePlanAndItsReport)
     ASSERT_TRUE(program.shows("the name ends in .pdf")) << program.grid().text();
     write(program, "report.pdf", "%PDF-");
     program.type("e\x15x.eps\r");
-    ASSERT_TRUE(program.shows(".svg, .pdf or .png for the picture")) << program.grid().text();
+    ASSERT_TRUE(program.shows(".pdf or .png for the picture")) << program.grid().text();
 }
 
 TEST_F(TuiExports, TheFrontTheComparisonItsScalingAndTheSweep)
@@ -54,8 +54,7 @@ TEST_F(TuiExports, TheFrontTheComparisonItsScalingAndTheSweep)
     TerminalProgram program(fixed(), options(40, 120));
     ASSERT_TRUE(program.shows("Fits."));
     program.type("2s");
-    ASSERT_TRUE(program.shows("Pareto")) << program.grid().text();
-    ASSERT_TRUE(program.hides("x stop", std::chrono::seconds(40))) << program.grid().text();
+    ASSERT_TRUE(program.shows("on the Pareto front, in ", std::chrono::seconds(40))) << program.grid().text();
     program.type("e");
     write(program, "front.svg", "<?xml");
     program.type("pC");

@@ -166,8 +166,10 @@ TEST_F(TuiHosts, AOneTimeCodeIsHiddenAndAWrongOneAskedForAgain)
     program.type("t");
     ASSERT_TRUE(program.shows("One-time Code")) << program.grid().text();
     program.type("\033"); // no answer
-    ASSERT_TRUE(says(program, "that were not given or not right")) << program.grid().text();
+    ASSERT_TRUE(says(program, "the host wants answers (a one-time code)")) << program.grid().text();
     EXPECT_TRUE(says(program, "try again")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Esc closes")) << program.grid().text();
 
     program.type("c");
     ASSERT_TRUE(says(program, "Used once, stored nowhere")) << program.grid().text();

@@ -25,7 +25,9 @@ TEST_F(TuiPlans, ACopyIsChangedComparedAndClosed)
     program.type("3");
     ASSERT_TRUE(program.shows("2 Sixteen, copy")) << program.grid().text();
     program.type("x");
-    ASSERT_TRUE(program.shows("Ctrl+W closes an open plan"));
+    ASSERT_TRUE(program.shows("open; it stays so")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("open; it stays so"));
     program.type("}\x17"); // Ctrl+W
     ASSERT_TRUE(program.shows("Unsaved changes")) << program.grid().text();
     program.type("c");

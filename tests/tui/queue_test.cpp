@@ -80,7 +80,7 @@ TEST_F(TuiQueue, MovesRemovesAndClears)
     EXPECT_THAT(order(), ::testing::ElementsAre(2, 1, 3));
     program.type(">"); // the same one: it stays chosen
     program.settle();
-    EXPECT_THAT(order(), ::testing::ElementsAre(1, 2, 3));
+    EXPECT_THAT(order(), ::testing::ElementsAre(1, 3, 2)) << "behind all, also behind what has ended";
     program.type("\r");
     ASSERT_TRUE(program.shows("it has no run yet")) << program.grid().text();
     program.type("D");
@@ -91,7 +91,7 @@ TEST_F(TuiQueue, MovesRemovesAndClears)
     EXPECT_THAT(order(), ::testing::ElementsAre(1));
     const std::filesystem::path file = folder_ / "queue.csv";
     program.type("e\x15" + file.string() + "\r");
-    ASSERT_TRUE(program.shows("Wrote ")) << program.grid().text();
+    ASSERT_TRUE(program.shows("Wrote " + file.string())) << program.grid().text();
     EXPECT_THAT(*read_text_file(file), HasSubstr("1,waiting,Sixteen,16,local,100"));
     program.type("\033");
     ASSERT_TRUE(program.hides("Queue of runs"));
@@ -102,6 +102,7 @@ TEST_F(TuiQueue, MovesRemovesAndClears)
         contents.runs.push_back(std::move(run));
         return {};
     }));
+    program.type("4"); // what was written is told no longer
     EXPECT_TRUE(program.shows("Queue: paused: 2 runs wait")) << program.grid().text();
 }
 
@@ -120,7 +121,7 @@ TEST_F(TuiQueue, ADamagedQueueIsALine)
 
 TEST_F(TuiQueue, RunsAreAddedAndGoOnByThemselves)
 {
-    TerminalProgram program(faked({"tui", put_tiny_plan(folder_.path(), 30, 20).string()}), options(40, 120));
+    TerminalProgram program(faked({"tui", put_tiny_plan(folder_.path(), 150, 20).string()}), options(40, 120));
     ASSERT_TRUE(program.shows("Tensor (TP)")) << program.grid().text();
     program.type("4Qp");
     ASSERT_TRUE(program.shows("paused: 0 runs wait")) << program.grid().text();
@@ -136,11 +137,10 @@ TEST_F(TuiQueue, RunsAreAddedAndGoOnByThemselves)
     program.type("Qp");
     ASSERT_TRUE(program.shows("running", std::chrono::seconds(40))) << program.grid().text();
     program.type("jD"); // the other waits for the same host
-    ASSERT_TRUE(program.shows("0 runs wait, 1 goes on")) << program.grid().text();
+    ASSERT_TRUE(program.shows("0 runs wait")) << program.grid().text();
     program.type("\r");
-    ASSERT_TRUE(program.shows("after 30 steps", std::chrono::seconds(60))) << program.grid().text();
+    ASSERT_TRUE(program.shows("after 150 steps", std::chrono::seconds(60))) << program.grid().text();
     program.type("Q");
-    ASSERT_TRUE(program.shows("local   30     ")) << program.grid().text();
     ASSERT_TRUE(program.shows(" ok ", std::chrono::seconds(20))) << program.grid().text();
     program.type("c");
     ASSERT_TRUE(program.shows("Nothing waits.")) << program.grid().text();

@@ -139,7 +139,7 @@ TEST_F(TuiRuns, AHistoryThatAnotherProgramHasLockedIsSaid)
     TerminalProgram program(fixed(), options());
     ASSERT_TRUE(program.shows("Fits."));
     program.type("5");
-    ASSERT_TRUE(program.shows("another program", std::chrono::seconds(30))) << program.grid().text();
+    ASSERT_TRUE(program.shows("writing the history", std::chrono::seconds(30))) << program.grid().text();
     program.type("1");
     EXPECT_TRUE(program.shows("Fits."));
     ::close(file);
@@ -190,7 +190,7 @@ TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
         EXPECT_THAT(must(read_text_file(file)), ::testing::StartsWith(begin));
     };
     for (const auto& [name, begin] :
-        {std::pair{"loss.svg", "<?xml"}, std::pair{"loss.csv", "step,series,value\n1,Measured,"}}) {
+        {std::pair{"loss.svg", "<?xml"}, std::pair{"loss.csv", "step,series,value\r\n1,Measured,"}}) {
         program.type("eloss\r");
         ASSERT_TRUE(program.shows("Export loss")) << program.grid().text();
         write(name, begin);

@@ -6,6 +6,7 @@
 #include "app/view/prediction/memory_columns.h"
 #include "app/view/prediction/rank_mesh.h"
 #include "app/view/text.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <ctime>
@@ -77,7 +78,7 @@ BarChart memory_chart(const Prediction& prediction)
 {
     BarChart chart{"Memory per stage", "GiB per GPU", memory_kinds(), {}, {}};
     for (const StageMemory& stage : prediction.memory_by_stage) {
-        BarChart::Row row{"P" + std::to_string(stage.stage), {}, gib(stage.total())};
+        BarChart::Row row{text_of("P%d", stage.stage), {}, gib(stage.total())};
         for (const MemoryWord& word : kMemoryWords)
             row.parts.push_back(stage.*word.gib);
         chart.rows.push_back(std::move(row));
@@ -92,7 +93,7 @@ AreaChart memory_chart(const Prediction& prediction, const MemoryCurve& curve)
     constexpr int kColumns = 900;
     const double length = prediction.timeline.length_s, usable = prediction.memory_capacity_gib;
     AreaChart chart;
-    chart.title = "Memory over time of stage P" + std::to_string(curve.stage);
+    chart.title = text_of("Memory over time of stage P%d", curve.stage);
     chart.note = "GiB allocated; peak " + gib(curve.peak_gib) + " GiB at " + duration(curve.peak_s)
         + (curve.shortened ? ", of fewer micro-batches" : "");
     chart.kinds = memory_kinds();
@@ -126,17 +127,20 @@ TileChart mesh_chart(const ResolvedPlan& plan)
     chart.note = mesh.order_text() + ", innermost first; coloured by " + dimension_label(by)
         + (nodes < mesh.nodes() ? "; the first " + counted(nodes, "node") + " of " + grouped(mesh.nodes()) : "");
     for (int local = 0; local < mesh.per_node(); ++local)
-        chart.columns.push_back("GPU " + std::to_string(local));
+        chart.columns.push_back(text_of("GPU %d", local));
     for (int node = 0; node < nodes; ++node) {
-        chart.rows.push_back("node " + std::to_string(node));
+        chart.rows.push_back(text_of("node %d", node));
         std::vector<TileChart::Tile>& tiles = chart.tiles.emplace_back();
         const int end = std::min(mesh.ranks(), (node + 1) * mesh.per_node());
         for (int rank = node * mesh.per_node(); rank < end; ++rank) {
             const Coordinates at = mesh.at(rank);
             std::string words;
             for (const Dimension dimension : kDimensions) {
-                if (plan.layout.degree(dimension) > 1)
-                    words += (words.empty() ? "" : " ") + to_text(dimension) + std::to_string(at.get(dimension));
+                if (plan.layout.degree(dimension) == 1)
+                    continue;
+                words += words.empty() ? "" : " ";
+                words += to_text(dimension);
+                words += std::to_string(at.get(dimension));
             }
             tiles.push_back({words, kColours[static_cast<std::size_t>(at.get(by)) % std::size(kColours)], 0.75});
         }

@@ -2,6 +2,7 @@
 #include "app/tui/pages/runs/trace_box.h"
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/predict/term_off.h"
 #include "core/report/views/plan_tables.h"
 
@@ -38,7 +39,7 @@ std::vector<NamedTimeline> TraceBox::all() const
     if (!predicted_.spans.empty())
         all.push_back({"as planned", &predicted_});
     if (run_.trace())
-        all.push_back({"measured, step " + std::to_string(run_.trace_step()), &*run_.trace()});
+        all.push_back({text_of("measured, step %d", run_.trace_step()), &*run_.trace()});
     return all;
 }
 
