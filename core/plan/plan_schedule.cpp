@@ -61,9 +61,7 @@ bool passes_side_by_side(const ResolvedPlan& plan)
 
 ScheduleShape schedule_shape(const ResolvedPlan& plan, int micro_batches)
 {
-    const Layout& layout = plan.layout;
-    const bool beside = layout.pp == 1 && passes_side_by_side(plan);
-    return {plan.training.schedule, layout.pp, layout.virtual_stages, micro_batches, beside ? 1 : 0};
+    return {plan.training.schedule, plan.layout.pp, plan.layout.virtual_stages, micro_batches};
 }
 
 Expected<PlanSchedule> plan_schedule(const ResolvedPlan& plan, int micro_batches)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/allocations.h"
 
+#include "core/plan/plan_schedule.h"
 #include "core/program/backward_memory.h"
 #include "core/program/gradients_on_their_way.h"
 #include "core/program/modules_ahead.h"
@@ -461,6 +462,10 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
         add<Number>(list, MemoryKind::activations, Lifetime::backward, slopes, "gradients within a layer",
             "of activations, from product to product");
     }
+    // One micro-batch's layers come as another's go.
+    if (plan.layout.pp == 1 && passes_side_by_side(plan))
+        add<Number>(list, MemoryKind::activations, Lifetime::backward, layer, "a layer of the micro-batch beside",
+            "its forward and this backward take turns, layer by layer");
     if (training.offload == Offload::activations) {
         const Number buffers = 2 * (again < layers ? layer : kept / layers);
         for (const Lifetime pass : {Lifetime::forward, Lifetime::loss, Lifetime::backward})

@@ -3,7 +3,6 @@
 
 #include "core/memory/replay.h"
 #include "core/memory/walk.h"
-#include "core/plan/plan_schedule.h"
 #include "core/predict/fit.h"
 #include "core/predict/step_time.h"
 #include "core/program/sharding_operations.h"
@@ -202,8 +201,7 @@ double LayoutEvaluator::peak_of(std::size_t run, int stage)
     }
     const ChunkBytes& chunk = bytes_[at(kinds.front())];
     const bool all = pp > 1 && rule == InFlight::all;
-    const int in_flight = all ? plan_.training.micro_batches
-                              : std::min(simulated_, pp - stage + schedule_shape(plan_, simulated_).ahead);
+    const int in_flight = all ? plan_.training.micro_batches : std::min(simulated_, pp - stage);
     return in_flight * chunk.kept + std::max(chunk.in_forward, chunk.in_backward);
 }
 

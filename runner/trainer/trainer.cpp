@@ -177,7 +177,9 @@ Expected<void> Trainer::make_training_pass(int micro_batches)
     const bool full = micro_batches == training.micro_batches;
     std::vector<std::vector<Action>> lists = mesh_.schedule.actions;
     if (!full) { // of a ramp-up; what each link carries begins alike
-        FOURFOLD_TRY(lists, make_schedule(schedule_shape(plan_, micro_batches)));
+        ScheduleShape shape = mesh_.schedule.shape;
+        shape.micro_batches = micro_batches;
+        FOURFOLD_TRY(lists, make_schedule(shape));
     }
     const int64_t rows = training.seq_len / plan_.layout.cp / (training.sequence_parallel ? plan_.layout.tp : 1);
     const std::vector<int64_t> stream{rows, training.micro_batch, plan_.model.hidden};

@@ -21,6 +21,10 @@ Expected<PlanSchedule> listed_schedule(const ResolvedPlan& plan)
     FOURFOLD_TRY(PlanSchedule schedule, plan_schedule(plan, plan.training.micro_batches));
     if (!schedule.listed())
         return too_long_to_list(schedule.shape, "training.schedule");
+    if (plan.layout.pp == 1 && passes_side_by_side(plan)) { // each backward beside the forward after its own
+        schedule.shape.ahead = 1;
+        FOURFOLD_TRY(schedule.actions, make_schedule(schedule.shape));
+    }
     return schedule;
 }
 

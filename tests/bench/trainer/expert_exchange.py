@@ -10,8 +10,8 @@ step of each, and the ratio.
 """
 import slow_link
 
-SIZE = {"layers": 4, "hidden": 512, "heads": 8, "kv_heads": 8, "ffn": 512, "vocab": 64, "seq_len": 512,
-        "micro_batch": 1, "global_batch": 16}
+SIZE = {"layers": 2, "hidden": 256, "heads": 8, "kv_heads": 8, "ffn": 256, "vocab": 64, "seq_len": 512,
+        "micro_batch": 1, "global_batch": 12}
 
 
 def change(plan, overlapped):
