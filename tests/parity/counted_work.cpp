@@ -23,6 +23,15 @@ double products = 0;
 thread_local int under_way = 0;
 // Of its result; 0: of none, or of other numbers than of 16 bits.
 thread_local int64_t result_bytes = 0;
+// Operators within each other on this thread, and which of them is an attention, whose tensors are made by others; 0:
+// none.
+thread_local int operators = 0, attention_among_them = 0;
+
+bool is_scratch(int64_t bytes)
+{
+    return (result_bytes != 0 && bytes != result_bytes)
+        || (attention_among_them != 0 && attention_among_them == operators);
+}
 
 class Counting final : public c10::Allocator {
 public:
@@ -30,7 +39,7 @@ public:
     {
         void* const memory = c10::alloc_cpu(bytes);
         const std::scoped_lock lock(mutex);
-        if (result_bytes != 0 && int64_t(bytes) != result_bytes)
+        if (is_scratch(int64_t(bytes)))
             return {memory, memory, &release, c10::Device(c10::DeviceType::CPU)};
         sizes[memory] = int64_t(bytes);
         held += int64_t(bytes);
@@ -80,6 +89,7 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
 {
     const std::string_view name = function.name();
     const auto inputs = function.inputs();
+    ++operators;
     double flops = 0;
     int64_t bytes = 0;
     const auto multiplied = [&](std::size_t first) {
@@ -95,6 +105,8 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
         flops = attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[4].toBool(), 2);
     else if (name == "aten::_scaled_dot_product_flash_attention_for_cpu_backward")
         flops = attention(inputs[1].toTensor(), inputs[2].toTensor(), inputs[7].toBool(), 5);
+    if (name.starts_with("aten::_scaled_dot_product_flash_attention"))
+        attention_among_them = operators;
     if (flops == 0)
         return nullptr;
     if (under_way++ == 0) {
@@ -107,6 +119,8 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function)
 
 void ended(const at::RecordFunction& /*function*/, at::ObserverContext* context)
 {
+    if (operators-- == attention_among_them)
+        attention_among_them = 0;
     if (context != nullptr)
         result_bytes = --under_way == 0 ? 0 : result_bytes;
 }

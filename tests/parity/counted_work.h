@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What this process's tensors take and compute, as LibTorch's allocator and operators see it. What oneDNN takes from
-// the same allocator while it multiplies 16-bit numbers is no tensor, differs from processor to processor, and is left
-// out.
+// the same allocator while it multiplies 16-bit numbers, also within attention, is no tensor, differs from processor to
+// processor, and is left out.
 #pragma once
 
 #include <cstdint>

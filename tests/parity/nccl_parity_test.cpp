@@ -22,6 +22,17 @@ namespace {
 // multiprocessors.
 const std::vector<std::string> kRules{"--nccl-rules", "4", "--one-queue"};
 
+// A mesh as a row; files are named from the project's folder.
+std::string row_of(const Case& mesh, bool passes)
+{
+    std::string row = "| " + mesh.name + " | " + words(mesh.mesh) + " | " + words(mesh.model) + " | "
+        + (passes ? "yes" : "**no**") + " |\n";
+    const std::string folder = FOURFOLD_SOURCE_DIR "/";
+    for (std::size_t at = row.find(folder); at != std::string::npos; at = row.find(folder))
+        row.erase(at, folder.size());
+    return row;
+}
+
 // Adds a line to the report that is asked for, the first of its table with a heading.
 void report(const std::string& heading, const std::string& line)
 {
@@ -56,8 +67,7 @@ TEST_P(UnderNcclRules, EqualsOneRank)
     const std::string suite = ::testing::UnitTest::GetInstance()->current_test_info()->test_suite_name();
     report("\n## " + suite.substr(0, suite.find('/'))
             + "\n| mesh | its layout and technique | model and batch | passes |\n| --- | --- | --- | --- |\n",
-        "| " + mesh.name + " | " + words(mesh.mesh) + " | " + words(mesh.model) + " | "
-            + (wrong.empty() ? "yes" : "**no**") + " |\n");
+        row_of(mesh, wrong.empty()));
 }
 
 // Pipelines of more than two ranks, where links go both ways between any two neighbours.
@@ -139,10 +149,7 @@ TEST(NcclReport, HasEveryMesh)
     for (const auto& part :
         {pipelines(), precision_cases(), all_cases(), more_pipeline_cases(), more_precision_cases(), mesh_shapes()})
         for (const Case& mesh : part)
-            EXPECT_NE(
-                text->find("| " + mesh.name + " | " + words(mesh.mesh) + " | " + words(mesh.model) + " | yes |\n"),
-                std::string::npos)
-                << mesh.name;
+            EXPECT_NE(text->find(row_of(mesh, true)), std::string::npos) << mesh.name;
     for (const char* wiring : {"stages", "pairs", "late"})
         EXPECT_NE(text->find(std::string("| ") + wiring + " | "), std::string::npos) << wiring;
 }
