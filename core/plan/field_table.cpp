@@ -249,7 +249,9 @@ std::vector<PlanKey> training()
             "given back.")),
         bound(FOURFOLD_MEMBER(training.offload), "What the host's memory keeps."),
         bound(FOURFOLD_MEMBER(training.sequence_parallel), "Sequence parallelism within the tensor-parallel group."),
-        bound(FOURFOLD_MEMBER(training.compile), "Compiled or fused kernels."),
+        bound(FOURFOLD_MEMBER(training.compile),
+            "Compiled or fused kernels. Stack fourfold: its own where true (its default), LibTorch's operations one by "
+            "one where false."),
         bound(FOURFOLD_MEMBER(training.async_tp), "Tensor-parallel collectives overlapped with the products."),
         bound(FOURFOLD_MEMBER(training.attention), "Attention kernel."),
         bound(FOURFOLD_MEMBER(training.fp8_recipe),

@@ -51,6 +51,7 @@ struct ResolvedPlan {
     int64_t padded_vocab = 0;
     // The plan wrote its stack as an object that is no preset: to_json(ids) keeps it an object.
     bool own_stack = false;
+    bool compile_chosen = false; // training.compile was written, and is not the stack's default
     std::string where;
     std::vector<std::string> notes; // what resolving decided that a user should know ("vocabulary padded to 128256")
 

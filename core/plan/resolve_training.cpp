@@ -74,6 +74,7 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
     const Json json = merged(defaults, written);
     const auto chosen = [&](const char* key) { return !value_at(written, key).is_null(); };
     Training& training = plan.training;
+    plan.compile_chosen = chosen("compile");
     FOURFOLD_CHECK(check_ramp_up(json, plan.where));
     read_bound(bound_plan_fields(), "training.", json, plan);
 

@@ -7,7 +7,9 @@
 #include "core/model/family.h"
 #include "core/model/layer.h"
 #include "core/plan/check_rules.h"
+#include "core/plan/fields.h"
 #include "core/plan/plan_schedule.h"
+#include "core/plan/presets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -125,7 +127,6 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
     limits.refuse_if(!wide(training.optimizer_state_dtype), "optimizer_state_dtype", "training.optimizer_state_dtype",
         "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)), quoted("fp32"));
-    limits.refuse_if(training.compile, "compile", "training.compile", "fused kernels and CUDA graphs", "false");
 }
 
 std::string digits(double value)
@@ -225,6 +226,17 @@ Expected<void> check_trainer_family(const ModelShape& model)
     return Problem{ProblemCode::unsupported,
         "fourfold-trainer does not run models of the family " + in_quotes(model.model_type) + " yet", "",
         "model.model_type"};
+}
+
+Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets)
+{
+    static constexpr const char* kTrainer = "fourfold";
+    if (plan.stack.id == kTrainer)
+        return {};
+    FOURFOLD_TRY(plan.stack, presets.stack(kTrainer));
+    if (!plan.compile_chosen)
+        plan.training.compile = value_at(plan.stack.training_defaults, "compile") == Json(true);
+    return {};
 }
 
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan)

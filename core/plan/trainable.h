@@ -13,6 +13,10 @@ namespace fourfold {
 // and, where there is one, the nearest value that runs.
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan);
 
+// Makes it a plan of stack `fourfold`, whichever it is of: the trainer runs the same layout and settings. Whether it
+// takes fused kernels is the plan's where it was written, and else not the other stack's.
+Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets);
+
 // Whether it runs models of this family (Family::trainer_runs).
 Expected<void> check_trainer_family(const ModelShape& model);
 

@@ -4,8 +4,8 @@
 #include "core/program/backward_memory.h"
 #include "core/program/gradients_on_their_way.h"
 #include "core/program/muon.h"
+#include "core/program/plain_forms.h"
 #include "core/program/recompute.h"
-
 #include "core/program/weight_gradient_memory.h"
 
 #include <algorithm>
@@ -59,10 +59,15 @@ Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
 }
 
 template <typename Number>
-Number logits_bytes(const RankShape& rank)
+Number logits_bytes(const ResolvedPlan& plan, const RankShape& rank)
 {
-    return input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab) / input<Number>("TP", rank.tp)
-        * constant<Number>(rank, Constant::logits_memory_bytes) * input<Number>("bytes", rank.element_bytes) / 2;
+    const Number logits
+        = input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab) / input<Number>("TP", rank.tp);
+    const Number bytes = logits * constant<Number>(rank, Constant::logits_memory_bytes)
+        * input<Number>("bytes", rank.element_bytes) / 2;
+    if (!has_plain_forms(plan, rank))
+        return bytes;
+    return bytes + logits * input<Number>("bytes of a softmax", plain_forms::kLoss.of(rank.element_bytes).kept);
 }
 
 template <typename Number>
@@ -125,7 +130,7 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
             + width
                 * input<Number>("parameters before the layers",
                     parameters.dense - parameters.layers - (parameters.lasting_unit > 0 ? 0 : parameters.rear_unit));
-    Number later = width * rear + one - logits_bytes<Number>(rank), most = larger(at_loss, later);
+    Number later = width * rear + one - logits_bytes<Number>(plan, rank), most = larger(at_loss, later);
     for (double filled = 2; filled < buffers; ++filled) {
         later = later + one - freed;
         most = larger(most, later);
@@ -176,6 +181,44 @@ LayerWidths<Number> layer_widths(const ResolvedPlan& plan, const RankShape& rank
     return widths;
 }
 
+namespace {
+// What a token's norm of the whole stream keeps more in its plain form.
+template <typename Number>
+Number plain_norm(const ResolvedPlan& plan, const RankShape& rank)
+{
+    if (plan.model.norm != Norm::rms)
+        return 0.0;
+    return input<Number>("bytes of a plain norm", plain_forms::kNorm.of(rank.element_bytes).kept)
+        * input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split);
+}
+
+// And its MLPs' activations.
+template <typename Number>
+Number plain_gates(const ResolvedPlan& plan, const RankShape& rank, const LayerWidths<Number>& widths)
+{
+    const bool clamped = plan.model.activation == Activation::clamped_swiglu;
+    Number elements = 0.0;
+    for (const auto& [routed, width, inputs] : widths.mlps)
+        elements += routed
+            ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
+            : width;
+    if (!clamped && plan.model.activation != Activation::swiglu)
+        return 0.0;
+    const PlainForm& form = clamped ? plain_forms::kClampedGate : plain_forms::kGate;
+    return input<Number>("bytes of a plain gate", form.of(rank.element_bytes).kept) * elements;
+}
+
+// Of a layer.
+template <typename Number>
+Number plainly_kept(const ResolvedPlan& plan, const RankShape& rank, bool moe, const LayerWidths<Number>& widths)
+{
+    Number norms = branches(plan.model, moe) * plain_norm<Number>(plan, rank);
+    if (plan.model.norm == Norm::rms)
+        norms += input<Number>("bytes of a plain norm", plain_forms::kNorm.of(rank.element_bytes).kept) * widths.norms;
+    return input<Number>("tokens", rank.tokens) * (norms + plain_gates<Number>(plan, rank, widths));
+}
+} // namespace
+
 template <typename Number>
 Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
@@ -197,8 +240,10 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
     hidden = of_share(branches(plan.model, moe) / 2, hidden); // they hold of two branches
     Number bytes
         = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + kept.norms + mlp) + routed;
-    if (!plan.training.compile)
+    if (!plan.training.compile || is_our_trainer(rank.constants))
         bytes *= constant<Number>(rank, Constant::eager_activation_factor);
+    if (has_plain_forms(plan, rank))
+        bytes += plainly_kept<Number>(plan, rank, moe, kept);
     if (plan.training.async_tp && rank.tp > 1)
         bytes *= 1 - constant<Number>(rank, Constant::async_tp_memory_saving);
     if (has_score_matrix(plan.training))
@@ -306,15 +351,23 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     if (parts.contains(operations))
         return larger(Number(0.0),
             layer - row * input<Number>("kept by operations", kept_by_operations(plan, rank, routed_layer)));
-    const Number made = plan.training.compile ? row : row * constant<Number>(rank, Constant::eager_activation_factor);
+    const bool scaled = !plan.training.compile || is_our_trainer(rank.constants);
+    const Number made = scaled ? row * constant<Number>(rank, Constant::eager_activation_factor) : row;
+    const LayerWidths<Number> widths = layer_widths<Number>(plan, rank, routed_layer);
+    const Number tokens = input<Number>("tokens", rank.tokens);
+    const bool plain = has_plain_forms(plan, rank);
     Number freed = 0.0;
     if (parts.contains(core_attention) && has_score_matrix(plan.training))
         freed += score_bytes<Number>(rank);
     if (parts.contains(layer_norm) && !in_pieces(plan))
-        freed += (plan.model.latent || routed_layer ? 1 : 2) * made * input<Number>("hidden", rank.hidden);
+        freed += (plan.model.latent || routed_layer ? 1 : 2)
+            * (made * input<Number>("hidden", rank.hidden)
+                + (plain ? tokens * plain_norm<Number>(plan, rank) : Number(0.0)));
     if (parts.contains(routed_layer ? moe : mlp)) {
         Number inner = 0.0;
-        for (const auto& [routed, width, inputs] : layer_widths<Number>(plan, rank, routed_layer).mlps)
+        if (plain)
+            freed += tokens * plain_gates<Number>(plan, rank, widths);
+        for (const auto& [routed, width, inputs] : widths.mlps)
             inner += (inputs + 1)
                 * (routed ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
                           : width);
@@ -424,7 +477,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
         add<Number>(
             list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
     if (shape.head) {
-        const Number logits = logits_bytes<Number>(rank);
+        const Number logits = logits_bytes<Number>(plan, rank);
         add<Number>(
             list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
         // Freed before the layers' backward; what is reserved stays.

@@ -2,6 +2,8 @@
 // The model's ends: embedding, vocabulary head and loss.
 #include "core/program/layer_operations.h"
 
+#include "core/program/plain_forms.h"
+
 namespace fourfold {
 namespace {
 
@@ -50,8 +52,14 @@ void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
     const double bytes
         = rank.tokens * rank.vocab / rank.tp * constants[Constant::cross_entropy_bytes] * rank.element_bytes / 2;
     const char* note = "logits, their fp32 copy, softmax and gradient";
-    list.push_back(traffic("cross-entropy", Phase::forward, bytes * 0.4, note));
-    list.push_back(traffic("cross-entropy gradient", Phase::backward, bytes * 0.6, note));
+    PlainForm::Of more; // than the fused form
+    if (has_plain_forms(plan, rank)) {
+        more = plain_forms::kLoss.of(rank.element_bytes);
+        note = "not compiled: an operation for each term, over all rows at once";
+    }
+    const double logits = rank.tokens * rank.vocab / rank.tp;
+    list.push_back(traffic("cross-entropy", Phase::forward, bytes * 0.4 + logits * more.forward, note));
+    list.push_back(traffic("cross-entropy gradient", Phase::backward, bytes * 0.6 + logits * more.backward, note));
     add_gradient_accumulation(
         list, head_parameters(plan.model, rank), 1, "gradient accumulation of the head", constants, false);
     if (plan.layout.tp <= 1)

@@ -2,6 +2,8 @@
 // What the host and the pipeline add to a micro-batch: launch floors, jitter, hops between stages.
 #include "core/program/layer_operations.h"
 
+#include "core/program/plain_forms.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +44,8 @@ Operation host(
 
 } // namespace
 
-void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers)
+void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
+    double recompute_layers)
 {
     if (layers <= 0)
         return;
@@ -58,10 +61,14 @@ void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, d
         if (again > 0)
             add(constant, Phase::recompute, forward, again, note);
     };
-    add(Constant::layer_floor_forward_s, Phase::forward, 1, layers, "");
-    add(Constant::layer_floor_backward_s, Phase::backward, 1, layers, "");
+    const bool plain = has_plain_forms(plan, rank);
+    const double forward = plain ? plain_forms::kForwardLaunches : 1,
+                 backward = plain ? plain_forms::kBackwardLaunches : 1;
+    const char* why = plain ? "not compiled: so many times the launches" : "";
+    add(Constant::layer_floor_forward_s, Phase::forward, forward, layers, why);
+    add(Constant::layer_floor_backward_s, Phase::backward, backward, layers, why);
     if (again > 0)
-        add(Constant::layer_floor_forward_s, Phase::recompute, 1, again, "");
+        add(Constant::layer_floor_forward_s, Phase::recompute, forward, again, why);
     if (layout.tp > 1)
         add_floor(Constant::layer_floor_tp_s, 1.0 / 3, 2.0 / 3);
     if (const auto& experts = plan.model.experts) {

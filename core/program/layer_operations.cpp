@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/layer_operations.h"
 
+#include "core/program/plain_forms.h"
 #include "core/program/recompute.h"
 #include "core/program/scan_operations.h"
 #include "core/program/sharding_operations.h"
@@ -118,20 +119,33 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
     double ffn_rows, double ffn_width, double more_norms, double branches, const RecomputeShare& again)
 {
     const double scale = rank.element_bytes / 2;
-    const bool gated = plan.model.gated(), biased = plan.model.activation == Activation::gelu;
+    const ModelShape& model = plan.model;
+    const bool gated = model.gated(), biased = model.activation == Activation::gelu;
     struct Item {
         const char* name;
         double bytes;
         const char* note;
         double again;
+        const PlainForm* plain = nullptr; // null: there is one form
+        double elements = 0; // that it is of
     };
+    const bool plain = has_plain_forms(plan, rank);
+    const PlainForm* const norm = plain && model.norm == Norm::rms ? &plain_forms::kNorm : nullptr;
+    const PlainForm* const gate = !plain                 ? nullptr
+        : model.activation == Activation::swiglu         ? &plain_forms::kGate
+        : model.activation == Activation::clamped_swiglu ? &plain_forms::kClampedGate
+                                                         : nullptr;
+    const double turned = (rank.query / rank.tp + rank.key_local) * rank.tokens;
     const Item items[] = {
         {"norms and residuals", 12 * branches * rank.hidden * rank.tokens / rank.sequence_split * scale,
-            "a norm and a residual addition of each branch: 12 h bytes per token", again.norms},
+            "a norm and a residual addition of each branch: 12 h bytes per token", again.norms, norm,
+            branches * rank.hidden * rank.tokens / rank.sequence_split},
         {"more norms", 4 * more_norms * rank.tokens * scale,
-            "of queries, keys or a block's output: 4 bytes an element and token", again.positions},
+            "of queries, keys or a block's output: 4 bytes an element and token", again.positions, norm,
+            more_norms * rank.tokens},
         {"positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale,
-            "4 (h + kv) bytes per token", again.positions},
+            "4 (h + kv) bytes per token", again.positions,
+            plain && model.positions == Positions::rope ? &plain_forms::kRotation : nullptr, turned},
         {gated ? "gated activation" : "activation",
             (gated           ? 6
                     : biased ? 8
@@ -140,20 +154,25 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
             gated        ? "reads gate and up, writes the product: 6 f bytes per token"
                 : biased ? "bias and GELU: 8 f bytes per token"
                          : "reads and writes each element: 4 f bytes per token",
-            again.activation},
+            again.activation, gate, ffn_width * ffn_rows},
     };
     for (const Item& item : items) {
         if (item.bytes <= 0)
             continue;
-        const Constant efficiency
-            = plan.training.compile ? Constant::elementwise_efficiency_compiled : Constant::elementwise_efficiency;
         const auto add = [&](Phase phase, double passes, double share) {
+            double bytes = passes * item.bytes, launches = 1;
+            if (item.plain != nullptr) { // counted
+                const PlainForm::Of& of = item.plain->of(rank.element_bytes);
+                const bool back = phase == Phase::backward;
+                bytes += item.elements * (back ? of.backward : of.forward);
+                launches += back ? of.backward_launches : of.launches;
+            }
             list.push_back({.name = item.name,
                 .phase = phase,
                 .part = phase == Phase::recompute ? Part::recompute : Part::compute,
-                .repeat = layers * share,
-                .note = item.note,
-                .work = Elementwise{.bytes = passes * item.bytes, .efficiency = efficiency}});
+                .repeat = layers * share * launches,
+                .note = item.plain != nullptr ? "not compiled: an operation for each term of the formula" : item.note,
+                .work = Elementwise{.bytes = bytes / launches, .efficiency = elementwise_rate(plan, rank)}});
         };
         add(Phase::forward, 1, 1);
         add(Phase::backward, 2, 1);

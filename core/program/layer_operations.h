@@ -22,7 +22,8 @@ void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
 // a stage's own time).
 void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank, const Layout& layout);
 // The host's time to launch `layers`, below which no pass of them comes.
-void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, double layers, double recompute_layers);
+void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
+    double recompute_layers);
 // What the size of the job adds to every pass of a chunk: stragglers, wide replicas, jitter, a fixed cost.
 void add_job_overheads(std::vector<Operation>& list, const ResolvedPlan& plan);
 

@@ -102,7 +102,7 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
         add_head_operations(list, plan, rank);
     if (plan.layout.pp > 1)
         add_pipeline_hop(list, rank, plan.layout);
-    add_launch_floors(list, plan, chunk.layers, shape.recompute_layers);
+    add_launch_floors(list, plan, rank, chunk.layers, shape.recompute_layers);
     chunk.allocations = chunk_allocations(plan, rank, shape);
     return chunk;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/scan_operations.h"
 
+#include "core/program/plain_forms.h"
+
 #include <algorithm>
 
 namespace fourfold {
@@ -57,8 +59,7 @@ void add_scan_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
     // Inputs and output once, the convolution's channels in and out. A fused kernel keeps states on chip
     // (arXiv:2312.00752, section 3.3.2).
     const double elements = double(scan.inputs + scan.output + 2 * scan.convolved) / rank.tp;
-    const Constant efficiency
-        = plan.training.compile ? Constant::elementwise_efficiency_compiled : Constant::elementwise_efficiency;
+    const Constant efficiency = elementwise_rate(plan, rank);
     const double bytes = rank.tokens * elements * rank.element_bytes;
     const auto add = [&](Phase phase, double passes, double share) {
         list.push_back({.name = "scan, convolution and gates",

@@ -2,6 +2,7 @@
 #include "core/program/sharding_operations.h"
 
 #include "core/program/muon.h"
+#include "core/program/plain_forms.h"
 
 #include <algorithm>
 #include <string>
@@ -317,6 +318,7 @@ void add_step_operations(
     const double muon_bytes = own_muon * (4 * rank.element_bytes - 2 * rank.state_bytes);
     const double local = fully_sharded(plan.training) ? 0 : parameters.total();
     const bool offloaded = plan.training.offload == Offload::optimizer;
+    const double unfused = has_plain_forms(plan, rank) ? plain_forms::kUpdate.wide.forward : 0;
     list.push_back({.name = "optimizer",
         .phase = Phase::step,
         .part = Part::optimizer,
@@ -325,8 +327,8 @@ void add_step_operations(
             ? "in the backward pass, on its stream: each bucket as its gradient is final, which is freed; no time is "
               "won"
             : "reads gradient and states, writes states and weights; gradient norm and clearing over local parameters",
-        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * constants[Constant::optimizer_shard_bytes] + muon_bytes
-                + local * constants[Constant::optimizer_local_bytes],
+        .work = OptimizerUpdate{.bytes = (offloaded ? 0 : own) * (constants[Constant::optimizer_shard_bytes] + unfused)
+                + muon_bytes + local * constants[Constant::optimizer_local_bytes],
             .least_bytes
             = offloaded ? 0 : own * (rank.gradient_bytes + 4 * rank.state_bytes) - own_muon * 2 * rank.state_bytes}});
     add_muon_operations(list, plan, rank, parameters);

@@ -5,6 +5,7 @@
 #include "core/plan/gpu_precision.h"
 #include "core/plan/stage_layers.h"
 #include "core/plan/trainable.h"
+#include "core/program/allocations.h"
 #include "core/search/space.h"
 
 #include <algorithm>
@@ -248,8 +249,9 @@ void add_execution(EditList& list)
         list.set<bool>("kernels", run, &Training::sequence_parallel, {true});
         list.set<bool>("kernels", run, &Training::async_tp, {true});
     }
-    // Compiled and eager code are told apart only by stacks that have both.
-    if (plan.stack.constants.contains("elementwise_efficiency_compiled"))
+    // Compiled and eager code are told apart only by stacks that have both, and by the bundled trainer.
+    if (plan.stack.constants.contains("elementwise_efficiency_compiled")
+        || is_our_trainer(Constants(plan.stack, plan.cluster.gpu.id)))
         list.set<bool>("kernels", run, &Training::compile, {true});
     if (plan.training.attention == AttentionKernel::unfused
         || plan.training.attention == AttentionKernel::fused_softmax)

@@ -229,7 +229,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::optimizer_memory_scale, "optimizer_memory_scale", 1, "ratio", "measured over computed size of optimizer states" },
     { Constant::activation_hidden_factor, "activation_hidden_factor", 4, "tensors", "kept hidden-size tensors per layer (inputs of norms and blocks)" },
     { Constant::activation_gathered_factor, "activation_gathered_factor", 0, "tensors", "kept inputs gathered over TP per layer" },
-    { Constant::eager_activation_factor, "eager_activation_factor", 1, "ratio", "activations of eager over compiled code" },
+    { Constant::eager_activation_factor, "eager_activation_factor", 1, "ratio", "activations of eager over compiled code; of the bundled trainer, whose both forms are counted, measured over computed ones" },
     { Constant::selective_memory_share, "selective_memory_share", 1, "share", "activations that selective recomputation keeps" },
     { Constant::logits_memory_bytes, "logits_memory_bytes", 6, "bytes per logit", "logits, their fp32 copy and gradient at the loss" },
     { Constant::pipeline_gradient_bytes, "pipeline_gradient_bytes", 4, "bytes per parameter", "unsharded gradients that FSDP keeps under pipeline parallelism" },

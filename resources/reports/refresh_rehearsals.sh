@@ -11,15 +11,14 @@ plans="$folder/../../presets/plans"
 cat >"$out" <<'END'
 # Rehearsals of the shipped plans
 
-Written by `resources/reports/refresh_rehearsals.sh`: `fourfold rehearse PLAN --set training.compile=false` for every
-plan in `presets/plans`, on two cores without a GPU. Of its kind, the reserved memory of ten plans of one GPU was
-compared with an H200 (`tests/bench/README.md`).
+Written by `resources/reports/refresh_rehearsals.sh`: `fourfold rehearse PLAN` for every plan in `presets/plans`, on two
+cores without a GPU. Of its kind, the reserved memory of ten plans of one GPU was compared with an H200 (`tests/bench/README.md`).
 END
 for file in "$plans"/*.plan.json; do
     plan=$(basename "$file" .plan.json)
     printf '\n## %s\n\n```text\n' "$plan" >>"$out"
     begin=$(date +%s)
-    { "$fourfold" rehearse "$plan" --set training.compile=false --timeout 300 2>&1 || true; } |
+    { "$fourfold" rehearse "$plan" --timeout 300 2>&1 || true; } |
         sed 's|^fourfold: /.*/presets/plans/|fourfold: |' >>"$out"
     printf '```\n\n%s s.\n' "$(($(date +%s) - begin))" >>"$out"
 done

@@ -205,6 +205,8 @@ Expected<std::int64_t> RunQueue::add(const RunRequest& request) const
     QueuedRun run;
     run.added = utc_now();
     run.plan = fourfold::to_json(request.plan, PresetStyle::inlined);
+    if (!request.plan.compile_chosen) // nor will it be when it is read again
+        run.plan["training"].erase("compile");
     std::error_code error; // a relative one means nothing to who starts it
     const auto file = std::filesystem::absolute(request.plan.where, error);
     run.where = !error && std::filesystem::exists(file, error) ? file.string() : request.plan.where;

@@ -134,9 +134,7 @@ Expected<Ended> run_program(const std::vector<std::string>& command, std::vector
 // As the trainer runs it.
 Expected<ResolvedPlan> for_trainer(ResolvedPlan plan)
 {
-    if (plan.stack.id != "fourfold") {
-        FOURFOLD_TRY(plan.stack, Presets().stack("fourfold"));
-    }
+    FOURFOLD_CHECK(hand_to_trainer(plan, Presets()));
     // No file is opened, and two steps are rehearsed of however many.
     if (plan.run.data.empty())
         plan.run.data.emplace_back().path = "nothing";

@@ -2,6 +2,7 @@
 #include "runner/runs/fit_hosts.h"
 
 #include "core/plan/presets.h"
+#include "core/plan/trainable.h"
 #include "core/search/refit.h"
 #include "runner/target/room.h"
 
@@ -66,9 +67,7 @@ Expected<FittedHosts> fit_hosts(
 {
     RefitRequest request;
     request.plan = plan;
-    if (plan.stack.id != "fourfold") { // whose run it is, as plan_launch() has it
-        FOURFOLD_TRY(request.plan.stack, Presets().stack("fourfold"));
-    }
+    FOURFOLD_CHECK(hand_to_trainer(request.plan, Presets())); // as plan_launch() does
     FOURFOLD_TRY(const std::vector<int> ranks, ranks_of_hosts(target, plan.gpus));
     FOURFOLD_TRY(const std::string backend, backend_of(target, plan, room_here()));
     std::vector<int> most;

@@ -49,7 +49,7 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
         out.planned = predict(out.plan);
         out.note = "the plan is of stack " + out.plan.stack.id
             + "; it runs on Fourfold's own trainer and is predicted again for stack fourfold";
-        FOURFOLD_TRY(out.plan.stack, Presets().stack("fourfold"));
+        FOURFOLD_CHECK(hand_to_trainer(out.plan, Presets()));
     }
     if (const auto reasons = check(out.plan); !reasons.empty())
         return problem_of(reasons, out.plan.where);

@@ -149,7 +149,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         states_on_host.emplace();
     }
     trainer->optimizer_ = std::make_unique<Adam>(*trainer->weights_, plan.run, training.optimizer,
-        training.optimizer_state_dtype == Precision::bf16 ? at::kBFloat16 : type_of(Precision::fp32, exact));
+        training.optimizer_state_dtype == Precision::bf16 ? at::kBFloat16 : type_of(Precision::fp32, exact),
+        kernels_of(training));
     states_on_host.reset();
 
     if (training.optimizer == Optimizer::muon) // bf16 is enough for it, says the post
@@ -263,7 +264,8 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
     const at::Tensor known = [&] {
         const auto span = StepTrace::measure(trace, SpanKind::other); // for all but the slowest: waiting for that one
         return add_up(sums,
-            {in_backward_ ? in_backward_->squared_norm : squared_norm_share(*weights_, gradients_->reduced(), mesh_),
+            {in_backward_ ? in_backward_->squared_norm
+                          : squared_norm_share(*weights_, gradients_->reduced(), mesh_, kernels_of(plan_.training)),
                 at::full({}, want_stop ? 1.0 : 0.0, sums.loss.options())});
     }();
     const double valid = known[1].item<double>(), scale = tokens / valid;
@@ -287,7 +289,8 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
 
 void Trainer::update_in_backward(std::size_t bucket)
 {
-    add_squared_norm_share(in_backward_->squared_norm, *weights_, bucket, gradients_->reduced()[bucket], mesh_);
+    add_squared_norm_share(in_backward_->squared_norm, *weights_, bucket, gradients_->reduced()[bucket], mesh_,
+        kernels_of(plan_.training));
     optimizer_->update(bucket, gradients_->reduced(), in_backward_->learning_rate);
 }
 

@@ -104,7 +104,7 @@ TEST_F(Rehearse, TheTraceIsATimelineOfAllStages)
 TEST_F(Rehearse, WhatCannotBeRehearsedSaysWhy)
 {
     expect_problem(
-        fourfold({"rehearse", plan({{"training", {{"compile", true}}}})}), 2, "nothing of this plan is proven");
+        fourfold({"rehearse", plan({{"training", {{"attention", "flash3"}}}})}), 2, "nothing of this plan is proven");
     expect_problem(fourfold({"rehearse", folder() / "none.json"}), 2, "none.json");
     expect_problem(fourfold({"rehearse", plan({{"layout", {{"tp", 3}}}})}), 2, "layout");
 }

@@ -13,6 +13,7 @@ const std::string kAdam = "training.optimizer=\"adam\"", kSmallStates = "trainin
 // Plans of GPUs alone have something to offload; the ranks that are compared copy within their memory.
 const std::string kGpus = "cluster=\"dgx-h100\"", kActivationsAway = "training.offload=\"activations\"",
                   kOptimizerAway = "training.offload=\"optimizer\"";
+const std::string kPlain = "training.compile=false";
 const std::string kFourDeep = "model.num_hidden_layers=4";
 // Beside it nothing may look at all gradients; the one rank updates when the backward pass has ended.
 const std::string kInBackward = "training.optimizer_in_backward=true", kOneMicroBatch = "training.global_batch=4";
@@ -105,6 +106,11 @@ std::vector<Sabotage> precision_sabotages()
 std::vector<Case> training_cases()
 {
     return {
+        // The one rank has fused kernels.
+        {"plain_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2", kPlain}, {}},
+        {"plain_cp2_fsdp", {"gpus=4", "layout.cp=2", "layout.dp=2", "training.sharding=\"parameters\"", kPlain}, {}},
+        {"plain_experts", {"gpus=2", "layout.dp=2", "layout.ep=2", kPlain},
+            {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2", kAdam}},
         {"adam_dp2_zero1", {"gpus=2", "layout.dp=2", "training.sharding=\"optimizer\""}, {kAdam}},
         {"adam_states_in_bf16_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2"}, {kAdam, kSmallStates}},
         {"states_in_bf16_dp2_fsdp", {"gpus=2", "layout.dp=2", "training.sharding=\"parameters\""}, {kSmallStates}},

@@ -249,11 +249,11 @@ TEST_F(TrainerFailure, MalformedPlan)
 
 TEST_F(TrainerFailure, PlanThatTheTrainerDoesNotRun)
 {
-    const auto plan = tiny_plan(tokens(), {"training.compile=true"});
+    const auto plan = tiny_plan(tokens(), {"training.attention=\"flash3\""});
     Ranks ranks(1, command(write_plan(plan, folder_.path()), folder_.path()), folder_.path());
     EXPECT_EQ(ranks.wait(60s), std::vector<int>{2});
     EXPECT_THAT(only_line(ranks, 0),
-        HasSubstr("training.compile: fourfold-trainer does not run fused kernels and CUDA graphs yet"));
+        HasSubstr("training.attention: fourfold-trainer does not run the attention kernel \"flash3\" on CPUs yet"));
 }
 
 TEST_F(TrainerFailure, ScheduleFileWhoseFirstImpossibleActionIsNamed)

@@ -4,6 +4,7 @@
 #include "runner/trainer/device/device.h"
 #include "runner/trainer/kernels/fused.h"
 #include "runner/trainer/kernels/gpu_kernels.h"
+#include "runner/trainer/kernels/updates.h"
 #include "runner/trainer/tensor_parallel/vocabulary.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -26,6 +27,8 @@ namespace fourfold::testing {
 namespace {
 
 using namespace trainer;
+
+using Tensors = std::vector<at::Tensor>;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -174,6 +177,58 @@ TEST_P(OurKernels, SwiGluEndsInLinesAndZeros)
     expect_near(up_slope, exact(slope).mul(g).mul(sigmoid), "gradient of up beside large gates");
 }
 
+// The norm is of the sum as it was rounded.
+TEST_P(OurKernels, NormOfASumIsThatOfTheCpu)
+{
+    const std::vector<std::vector<int64_t>> shapes{
+        {1, 1, 1}, {3, 2, 8}, {5, 1, 4096}, {4, 1, 4099}, {257, 2, 520}, {3, 1, 8200}, {600, 1, 16}, {2, 1, 16384}};
+    for (const std::vector<int64_t>& shape : shapes) {
+        const std::string what = "norm of a sum, " + words(shape);
+        Twins x(numbers(shape), as_it_is), more(numbers(shape), as_it_is), weight(numbers({shape.back()}), as_it_is);
+        const NormedSum found = fused_normed_sum(x.gpu, more.gpu, weight.gpu, 1e-5);
+        ASSERT_TRUE(has_gpu_kernels(found.sum));
+        expect_near(found.sum.detach(), x.exact.detach().add(more.exact.detach()), what);
+        const at::Tensor sum = found.sum.detach().cpu().to(at::kDouble).requires_grad_(true),
+                         expected = fused_rms_norm(sum, weight.exact, 1e-5);
+        expect_near(found.normed.detach(), expected.detach(), what + ", normed");
+        const at::Tensor slope = numbers(shape), sum_slope = numbers(shape);
+        expected.backward(slope.to(at::kDouble));
+        found.normed.mul(slope.cuda()).sum().add(found.sum.mul(sum_slope.cuda()).sum()).backward();
+        const at::Tensor both = sum.grad().add(sum_slope.to(at::kDouble));
+        expect_near(x.gpu.grad(), both, what + ", gradient");
+        expect_near(more.gpu.grad(), both, what + ", gradient of what is added");
+        expect_near(weight.gpu.grad(), weight.exact.grad(), what + ", gradient of the weight");
+    }
+}
+
+// Where no vector begins too; moments that are kept in 16 bits are rounded once.
+TEST_P(OurKernels, UpdatesAndSquaresAreThoseOfTheCpu)
+{
+    const AdamFactors<double> factors{0.7, 0.1, 0.9, 0.1, 0.95, 0.05, 0.99, 0.003, 2.5, 1e-8};
+    const auto furthest = [](const at::Tensor& found, const at::Tensor& exact) {
+        return found.cpu().to(at::kDouble).sub(exact).abs().max().item<double>() / exact.abs().max().item<double>();
+    };
+    for (const int64_t count : {1, 7, 1027, 300001})
+        for (const int64_t first : {0, 1}) {
+            const at::Tensor whole = numbers({count + first}), gradient = whole.narrow(0, first, count),
+                             there = whole.cuda().narrow(0, first, count);
+            const double squares = gradient.to(at::kDouble).square().sum().item<double>();
+            EXPECT_NEAR(squared_norm(Kernels::fused, there).item<double>(), squares, 1e-6 * squares) << count;
+            for (const at::ScalarType kept : {at::kFloat, at::kBFloat16}) {
+                const at::Tensor master = numbers({count}).to(at::kFloat), mean = numbers({count}).to(kept),
+                                 square = numbers({count}).abs().to(kept);
+                const auto exact = [](const at::Tensor& x) { return x.to(at::kDouble, false, /*copy=*/true); };
+                const Tensors expected{exact(master), exact(mean), exact(square)},
+                    found{master.cuda(), mean.cuda(), square.cuda()};
+                adam_update(Kernels::plain, factors, exact(gradient), expected[0], expected[1], expected[2]);
+                adam_update(Kernels::fused, factors, there, found[0], found[1], found[2]);
+                for (std::size_t i = 0; i < found.size(); ++i)
+                    EXPECT_LT(furthest(found[i], expected[i]), i > 0 && kept == at::kBFloat16 ? 1.0 / 256 : 3e-6)
+                        << GetParam() << " " << count << " from " << first << ", " << i;
+            }
+        }
+}
+
 struct LossShape {
     int64_t s, b, width, words;
 };
@@ -194,8 +249,10 @@ TEST_P(OurKernels, CrossEntropyIsThatOfTheCpuAndOfThePlainFormula)
             const Twins x(numbers({shape.s, shape.b, shape.width}, 5), as_it_is);
             ASSERT_TRUE(has_gpu_kernels(x.gpu));
             const at::Tensor logits = x.gpu.mul(1); // what an operation made, as the head
-            const at::Tensor found = vocabulary_cross_entropy(logits, labels.cuda(), all_count, alone, shape.words),
-                             expected = vocabulary_cross_entropy(x.exact.mul(1), labels, all_count, alone, shape.words);
+            const at::Tensor found
+                = vocabulary_cross_entropy(Kernels::fused, logits, labels.cuda(), all_count, alone, shape.words),
+                expected
+                = vocabulary_cross_entropy(Kernels::fused, x.exact.mul(1), labels, all_count, alone, shape.words);
             const at::Tensor logs = at::log_softmax(x.exact.detach().narrow(-1, 0, shape.words), -1);
             const double plain = -logs.gather(-1, labels.clamp_min(0).unsqueeze(-1))
                                       .squeeze(-1)

@@ -96,7 +96,6 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
     EXPECT_EQ(fields({"training.optimizer_state_dtype=\"fp8\""}), List{"training.optimizer_state_dtype"});
     EXPECT_EQ(fields({"run.steps=4", R"(training.ramp_up={"start":4,"increment":4,"samples":16})"}),
         List{"training.ramp_up.samples"});
-    EXPECT_EQ(fields({"training.compile=true"}), List{"training.compile"});
     EXPECT_EQ(fields({"run.checkpoint.load=\"somewhere\""}), List{"run.checkpoint.load"});
     EXPECT_EQ(fields({"model=\"mixtral-8x7b\"", "training.overlap.expert_exchange=true"}),
         List{"training.overlap.expert_exchange"});

@@ -86,6 +86,7 @@ const std::string kSharded = "training.sharding=\"parameters\"", kRecomputed = "
 const std::string kMany = "training.micro_batch=8", kAsync = "training.async_tp=true",
                   kFp8 = "training.precision=\"fp8\"", kSelective = "training.recompute=\"selective\"",
                   kOperations = "training.recompute_parts=[\"operations\"]", kAway = "training.offload=\"activations\"";
+const std::string kPlain = "training.compile=false";
 const std::string kInBackward = "training.optimizer_in_backward=true";
 const std::vector<std::string> kUnclipped{"run.clip_norm=0", "run.watch.not_finite=\"stop\""};
 const fourfold::testing::Case kPlanned[] = {
@@ -133,6 +134,11 @@ const fourfold::testing::Case kPlanned[] = {
         {"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", kSharded, kAsync, kFp8, kRecomputed,
             "training.micro_batch=4"},
         {"model.num_hidden_layers=32"}},
+    {"plain", {"gpus=1", kPlain}, {}},
+    {"plain_fp32_many", {"gpus=1", kPlain, "training.precision=\"fp32\"", "training.micro_batch=2"}, {}},
+    {"plain_tp4", {"gpus=4", "layout.tp=4", kPlain, kMany}, {}},
+    {"plain_recompute_many", {"gpus=1", kPlain, kRecomputed, kMany}, {}},
+    {"plain_operations_many", {"gpus=1", kPlain, kSelective, kOperations, kMany}, {}},
     {"fp16_gradients", {"gpus=2", "layout.tp=2", "training.precision=\"fp16\"", "training.grad_dtype=\"fp16\""}, {}},
 };
 INSTANTIATE_TEST_SUITE_P(

@@ -3,6 +3,8 @@
 
 #include "core/calibration/measured_table.h"
 #include "core/model/model_shape.h"
+#include "core/plan/presets.h"
+#include "core/plan/trainable.h"
 #include "tests/parity/tiny_plans.h"
 
 #include <algorithm>
@@ -16,6 +18,11 @@ namespace fourfold::testing {
 namespace {
 constexpr int kTokens = 64, kHidden = 64, kHeads = 4;
 
+void must(const Expected<void>& expected)
+{
+    if (!expected)
+        throw std::runtime_error(expected.error().line());
+}
 template <typename T>
 T must(Expected<T> expected)
 {
@@ -60,7 +67,7 @@ Json tiny_model(const ModelShape& model, int layers)
 const std::set<std::string> kOfTheModel{"precision", "fp8_recipe", "fp8_scale_group", "mx_rounding", "grad_dtype",
     "optimizer", "optimizer_state_dtype", "attention", "experts"};
 // Keys that the twin has a value of its own for.
-const std::set<std::string> kOwn{"seq_len", "micro_batch", "global_batch", "micro_batches", "ramp_up", "compile",
+const std::set<std::string> kOwn{"seq_len", "micro_batch", "global_batch", "micro_batches", "ramp_up",
     "recompute_layers", "recompute_every", "flop_convention"};
 } // namespace
 
@@ -92,7 +99,9 @@ Case twin_of(const ResolvedPlan& plan, const std::string& name)
     for (const Dimension dimension : layout.order)
         order.push_back(to_text(dimension));
     set(twin.mesh, "layout.order", order);
-    const Json written = training_json(plan);
+    ResolvedPlan ours = plan; // what the trainer makes of it
+    must(hand_to_trainer(ours, Presets()));
+    const Json written = training_json(ours);
     for (const auto& [key, setting] : written.items())
         if (!kOwn.contains(key))
             set(kOfTheModel.contains(key) ? twin.model : twin.mesh, "training." + key, setting);

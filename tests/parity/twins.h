@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans of many GPUs cut to this computer: the same techniques on tiny shapes. Every degree above 1 becomes 2, and no
-// virtual stage or technique is lost; `compile` alone is left out, which fourfold-trainer does not know yet.
+// virtual stage or technique is lost.
 #pragma once
 
 #include "core/plan/plan.h"

@@ -41,7 +41,8 @@ LossAndSlope loss_in_chunks(const at::Tensor& logits, const at::Tensor& labels, 
 {
     const trainer::Communicator alone;
     const at::Tensor x = logits.detach().clone().requires_grad_(true), made = x.mul(1);
-    const at::Tensor loss = vocabulary_cross_entropy(made, labels, all_count, alone, kWords, at_once);
+    const at::Tensor loss
+        = vocabulary_cross_entropy(trainer::Kernels::fused, made, labels, all_count, alone, kWords, at_once);
     loss.mul(0.5).backward();
     EXPECT_TRUE(made.detach().equal(x.grad())) << "the gradient is a copy";
     return {loss.item<double>(), x.grad()};

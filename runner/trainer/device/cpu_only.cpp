@@ -49,8 +49,25 @@ c10d::Backend* make_nccl_backend(c10d::Store*, const TransportOptions&)
     no_gpu();
 }
 
-// The kernels of kernels/launches.cu and kernels/rounding.cu are not here.
+// The kernels of kernels/*.cu are not here.
 void launch_turn(const Launch&, const TurnShape&, const void*, const float*, const float*, int, void*)
+{
+    no_gpu();
+}
+void launch_normed_sum(
+    const Launch&, const RowShape&, float, const void*, const void*, const void*, void*, void*, float*)
+{
+    no_gpu();
+}
+void launch_normed_sum_slopes(const Launch&, const RowShape&, const NormSlopes&, void*, float*, int64_t)
+{
+    no_gpu();
+}
+void launch_adam(const Launch&, const AdamFactors<float>&, const void*, int64_t, float*, bool, void*, void*)
+{
+    no_gpu();
+}
+void launch_squares(const Launch&, const void*, int64_t, double*, int64_t)
 {
     no_gpu();
 }

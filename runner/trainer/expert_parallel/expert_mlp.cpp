@@ -4,7 +4,6 @@
 #include "runner/trainer/context_parallel/slice.h"
 #include "runner/trainer/expert_parallel/dispatch.h"
 #include "runner/trainer/expert_parallel/grouped_product.h"
-#include "runner/trainer/kernels/fused.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 
 #include <ATen/ops/argsort.h>
@@ -24,7 +23,7 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
     const at::Tensor load
         = at::zeros({plan.model.layers, plan.model.experts->count}, at::TensorOptions(at::kLong).device(device));
     const double clamp = plan.model.activation == Activation::clamped_swiglu ? plan.model.activation_limit : 0;
-    ExpertRules rules{*plan.model.experts, clamp, training.experts, {}, by_sequence, load};
+    ExpertRules rules{*plan.model.experts, clamp, training.experts, {}, by_sequence, load, kernels_of(training)};
     RoutingGroups& groups = rules.groups;
     if (by_sequence)
         groups.of_sequence = groups.of_micro_batch = {&mesh[GroupKind::tp]};
@@ -99,7 +98,8 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
         return grouped_linear(x_in, of.weights, of.biases, adds_bias, dispatch.rows(), rules_.fp8.get(), cut);
     };
     const at::Tensor gate = product(in, gate_, CutOver::columns), up = product(in, up_, CutOver::columns);
-    const at::Tensor inner = rules_.clamp > 0 ? fused_clamped_swiglu(gate, up, rules_.clamp) : fused_swiglu(gate, up);
+    const at::Tensor inner
+        = rules_.clamp > 0 ? clamped_swiglu(rules_.kernels, gate, up, rules_.clamp) : swiglu(rules_.kernels, gate, up);
     // The answers of the slices are added up: the bias is in one of them.
     const at::Tensor out = dispatch.to_tokens(product(inner, down_, CutOver::rows, etp.rank() == 0), weights);
     return leave_region(out.view({-1, sequences, hidden}), etp, rules_.by_sequence);

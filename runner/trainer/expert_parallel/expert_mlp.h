@@ -7,6 +7,7 @@
 #include "core/plan/plan.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/expert_parallel/routing.h"
+#include "runner/trainer/kernels/operations.h"
 #include "runner/trainer/model/weights.h"
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 
@@ -24,6 +25,7 @@ struct ExpertRules {
     // the tp group.
     bool by_sequence = true;
     at::Tensor load; // [layers, experts] int64: tokens that this rank's backward passes sent to each, so far
+    Kernels kernels = Kernels::fused;
     std::shared_ptr<const Fp8Products> fp8{}; // null: products are in the numbers of x
 };
 ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device device);

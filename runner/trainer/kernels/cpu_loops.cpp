@@ -3,6 +3,7 @@
 
 #include "runner/trainer/kernels/elements.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -38,22 +39,33 @@ FOURFOLD_INLINE T sum_of(int64_t count, const Term& term)
     return sum;
 }
 
-template <typename T>
-FOURFOLD_INLINE void norm_rows(const T* x, const T* weight, int64_t rows, int64_t width, double eps, T* y, T* scale)
+// Of x, or where it adds, of sum = x + more.
+template <bool adds, typename T>
+FOURFOLD_INLINE void norm_rows(
+    const T* x, const T* more, const T* weight, int64_t rows, int64_t width, double eps, T* sum, T* y, T* scale)
 {
-    for (int64_t row = 0; row < rows; ++row, x += width, y += width) {
+    for (int64_t row = 0; row < rows; ++row, y += width) {
+        if constexpr (adds) {
+            for (int64_t i = 0; i < width; ++i)
+                sum[i] = x[i] + more[i];
+            more += width;
+        }
+        const T* const own = adds ? sum : x;
         const T squares = sum_of<T>(
-            width, [&](int64_t i) __attribute__((always_inline)) { return x[i] * x[i]; });
+            width, [&](int64_t i) __attribute__((always_inline)) { return own[i] * own[i]; });
         const T factor = scale[row] = T(1 / std::sqrt(double(squares) / double(width) + eps));
         for (int64_t i = 0; i < width; ++i)
-            y[i] = x[i] * factor * weight[i];
+            y[i] = own[i] * factor * weight[i];
+        x += width;
+        if constexpr (adds)
+            sum += width;
     }
 }
 
-// With g = slope * weight: x_slope = scale * (g - x * scale^2 * mean(g * x)).
-template <typename T>
-FOURFOLD_INLINE void norm_slopes(const T* slope, const T* x, const T* weight, const T* scale, int64_t rows,
-    int64_t width, T* x_slope, T* weight_slope)
+// With g = slope * weight: x_slope = scale * (g - x * scale^2 * mean(g * x)), on top of `sum_slope` where it adds.
+template <bool adds, typename T>
+FOURFOLD_INLINE void norm_slopes(const T* sum_slope, const T* slope, const T* x, const T* weight, const T* scale,
+    int64_t rows, int64_t width, T* x_slope, T* weight_slope)
 {
     constexpr int64_t kBlock = 32; // rows that are added up in T before their sum goes to fp64
     std::vector<T> block(std::size_t(width), T(0));
@@ -66,9 +78,12 @@ FOURFOLD_INLINE void norm_slopes(const T* slope, const T* x, const T* weight, co
             width, [&](int64_t i) __attribute__((always_inline)) { return slope[i] * weight[i] * x[i]; });
         const T back = T(double(dot) / double(width)) * factor * factor;
         for (int64_t i = 0; i < width; ++i) {
-            x_slope[i] = factor * (slope[i] * weight[i] - x[i] * back);
+            const T own = factor * (slope[i] * weight[i] - x[i] * back);
+            x_slope[i] = adds ? sum_slope[i] + own : own;
             part[i] += slope[i] * x[i] * factor;
         }
+        if constexpr (adds)
+            sum_slope += width;
         if ((row + 1) % kBlock == 0 || row + 1 == rows)
             for (int64_t i = 0; i < width; ++i) {
                 whole[i] += double(part[i]);
@@ -110,18 +125,77 @@ FOURFOLD_INLINE void gated_all_slopes(const T* slope, const T* gate, const T* si
         up_slope[i] = slopes.second;
     }
 }
+FOURFOLD_INLINE float wide(Brain16 x)
+{
+    return of_bits(uint32_t(x.bits) << 16);
+}
+template <typename T>
+FOURFOLD_INLINE T wide(T x)
+{
+    return x;
+}
+FOURFOLD_INLINE void put(float x, Brain16& to)
+{
+    const uint32_t bits = bits_of(x), odd = bits >> 16 & 1; // to nearest even
+    to.bits = magnitude_bits(x) > kInfinityBits ? uint16_t(bits >> 16 | 0x40) : uint16_t((bits + 0x7FFF + odd) >> 16);
+}
+template <typename T>
+FOURFOLD_INLINE void put(T x, T& to)
+{
+    to = x;
+}
+
+template <typename T, typename Gradient, typename Moment>
+FOURFOLD_INLINE void adam_all(const AdamFactors<T>& factors, const Gradient* __restrict gradient, int64_t count,
+    T* __restrict master, Moment* __restrict first, Moment* __restrict second)
+{
+    const AdamFactors<T> own = factors;
+    for (int64_t i = 0; i < count; ++i) {
+        T mean = wide(first[i]), square = wide(second[i]);
+        adam_element(own, T(wide(gradient[i])), master[i], mean, square);
+        put(mean, first[i]);
+        put(square, second[i]);
+    }
+}
+
+// Rows in T, their sum in fp64.
+template <typename T, typename X>
+FOURFOLD_INLINE double squares_of(const X* x, int64_t count)
+{
+    constexpr int64_t kRow = 1024;
+    double sum = 0;
+    for (int64_t begin = 0; begin < count; begin += kRow) {
+        const X* const row = x + begin;
+        sum += double(sum_of<T>(
+            std::min(kRow, count - begin), [&](int64_t i) __attribute__((always_inline)) {
+                const T value = wide(row[i]);
+                return value * value;
+            }));
+    }
+    return sum;
+}
 } // namespace
 
 #define FOURFOLD_BOTH_TYPES(T)                                                                                         \
     FOURFOLD_CLONES void rms_norm_rows(                                                                                \
         const T* x, const T* weight, int64_t rows, int64_t width, double eps, T* y, T* scale)                          \
     {                                                                                                                  \
-        norm_rows(x, weight, rows, width, eps, y, scale);                                                              \
+        norm_rows<false, T>(x, nullptr, weight, rows, width, eps, nullptr, y, scale);                                  \
     }                                                                                                                  \
     FOURFOLD_CLONES void rms_norm_slopes(const T* slope, const T* x, const T* weight, const T* scale, int64_t rows,    \
         int64_t width, T* x_slope, T* weight_slope)                                                                    \
     {                                                                                                                  \
-        norm_slopes(slope, x, weight, scale, rows, width, x_slope, weight_slope);                                      \
+        norm_slopes<false, T>(nullptr, slope, x, weight, scale, rows, width, x_slope, weight_slope);                   \
+    }                                                                                                                  \
+    FOURFOLD_CLONES void normed_sum_rows(                                                                              \
+        const T* x, const T* more, const T* weight, int64_t rows, int64_t width, double eps, T* sum, T* y, T* scale)   \
+    {                                                                                                                  \
+        norm_rows<true, T>(x, more, weight, rows, width, eps, sum, y, scale);                                          \
+    }                                                                                                                  \
+    FOURFOLD_CLONES void normed_sum_slopes(const T* sum_slope, const T* slope, const T* sum, const T* weight,          \
+        const T* scale, int64_t rows, int64_t width, T* x_slope, T* weight_slope)                                      \
+    {                                                                                                                  \
+        norm_slopes<true, T>(sum_slope, slope, sum, weight, scale, rows, width, x_slope, weight_slope);                \
     }                                                                                                                  \
     FOURFOLD_CLONES void turn(const T* x, const T* cosine, const T* sine, int64_t positions, int64_t rows,             \
         int64_t half, int direction, T* y)                                                                             \
@@ -140,5 +214,26 @@ FOURFOLD_INLINE void gated_all_slopes(const T* slope, const T* gate, const T* si
 
 FOURFOLD_BOTH_TYPES(float)
 FOURFOLD_BOTH_TYPES(double)
+
+#define FOURFOLD_UPDATE(T, Gradient, Moment)                                                                           \
+    FOURFOLD_CLONES void adam(const AdamFactors<T>& factors, const Gradient* gradient, int64_t count, T* master,       \
+        Moment* first, Moment* second)                                                                                 \
+    {                                                                                                                  \
+        adam_all(factors, gradient, count, master, first, second);                                                     \
+    }
+#define FOURFOLD_SQUARES(T, X)                                                                                         \
+    FOURFOLD_CLONES double sum_of_squares(const X* x, int64_t count)                                                   \
+    {                                                                                                                  \
+        return squares_of<T>(x, count);                                                                                \
+    }
+
+FOURFOLD_UPDATE(float, float, float)
+FOURFOLD_UPDATE(double, double, double)
+FOURFOLD_UPDATE(float, float, Brain16)
+FOURFOLD_UPDATE(float, Brain16, float)
+FOURFOLD_UPDATE(float, Brain16, Brain16)
+FOURFOLD_SQUARES(float, float)
+FOURFOLD_SQUARES(double, double)
+FOURFOLD_SQUARES(float, Brain16)
 
 } // namespace fourfold::trainer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Arithmetic of single elements that the loops of the CPU (cpu_loops.cpp) and the kernels of a GPU (launches.cu) share,
-// and that of 8 bits as the GPU's kernels do it (rounding.cu).
+// Arithmetic of single elements that the loops of the CPU (cpu_loops.cpp) and the kernels of a GPU (launches.cu,
+// updates.cu) share, and that of 8 bits as the GPU's kernels do it (rounding.cu).
 #pragma once
 
 #include <cmath>
@@ -32,6 +32,38 @@ FOURFOLD_ELEMENT Pair<T> gated_slope(T slope, T gate, T sigmoid, T up)
 {
     return {slope * up * sigmoid * (T(1) + gate * (T(1) - sigmoid)), slope * gate * sigmoid};
 }
+
+FOURFOLD_ELEMENT float square_root(float x)
+{
+    return sqrtf(x);
+}
+FOURFOLD_ELEMENT double square_root(double x)
+{
+    return sqrt(x);
+}
+
+// One update of AdamW (Loshchilov, Hutter 2019, arXiv:1711.05101, algorithm 2), or of Adam with L2 decay.
+template <typename T>
+struct AdamFactors {
+    T gradient_scale, l2; // what is added to a gradient: l2 * weight
+    T beta1, rest1, beta2, rest2; // rest: 1 - beta
+    T kept; // of a weight by decay that is apart from the gradient
+    T rate, root; // learning rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t)
+    T eps;
+};
+template <typename T>
+FOURFOLD_ELEMENT void adam_element(const AdamFactors<T>& of, T gradient, T& master, T& first, T& second)
+{
+    const T slope = gradient * of.gradient_scale + of.l2 * master;
+    first = of.beta1 * first + of.rest1 * slope;
+    second = of.beta2 * second + of.rest2 * slope * slope;
+    master = of.kept * master - of.rate * first / (square_root(second) * of.root + of.eps);
+}
+
+// As c10::BFloat16 lies in memory.
+struct Brain16 {
+    uint16_t bits;
+};
 
 // Sum of exp(x - highest) over all x so far, in one pass (Milakov and Gimelshein 2018, arXiv:1805.02867). No x, or -inf
 // alone: highest -inf and sum 0. A NaN or +inf makes the sum NaN.

@@ -59,17 +59,17 @@ at::Tensor power_below(const at::Tensor& x)
 }
 } // namespace
 
-at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block)
+at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels)
 {
-    if (has_gpu_kernels(matrix) && matrix.numel() > 0)
+    if (kernels == Kernels::fused && has_gpu_kernels(matrix) && matrix.numel() > 0)
         return largest_by_kernel(matrix, of(matrix, block));
     return in_blocks(matrix, of(matrix, block)).abs().amax({1, 3}).to(exact_type(matrix));
 }
 
-Quantized quantize(
-    const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind, const at::Tensor& largest)
+Quantized quantize(const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind,
+    const at::Tensor& largest, Kernels kernels)
 {
-    if (has_gpu_kernels(matrix) && largest.scalar_type() == at::kFloat)
+    if (kernels == Kernels::fused && has_gpu_kernels(matrix) && largest.scalar_type() == at::kFloat)
         return quantized_by_kernel(matrix, type, of(matrix, block), kind, largest);
     const at::Tensor x = matrix.to(exact_type(matrix));
     const ScaleBlock blocks = of(x, block);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runner/trainer/kernels/elements.h"
+#include "runner/trainer/kernels/operations.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -23,11 +24,11 @@ struct Quantized {
 // Rounds a matrix of fp32, fp64, bf16 or fp16 to `type` (at::kFloat8_e4m3fn, at::kFloat8_e5m2), to nearest even, what
 // is too large to the largest number. Scales are in fp32, in fp64 for an fp64 matrix. A last block may be smaller.
 // `largest`: as largest_of_blocks() gives it, of whatever shares the scale.
-Quantized quantize(
-    const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind, const at::Tensor& largest);
+Quantized quantize(const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind,
+    const at::Tensor& largest, Kernels kernels = Kernels::fused);
 
 // Largest magnitude of each block: [rows / block.rows, columns / block.columns], in fp32 (fp64).
-at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block);
+at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels = Kernels::fused);
 
 // Of ScaleKind::exact: by what values are multiplied whose largest magnitude is `largest`.
 at::Tensor inverse_scale(const at::Tensor& largest, at::ScalarType type);

@@ -6,13 +6,14 @@
 #include "runner/trainer/kernels/gpu_kernels.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/rms_norm.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/silu_backward.h>
+
+#include <algorithm>
 
 namespace fourfold::trainer {
 
@@ -77,26 +78,92 @@ private:
     double eps_;
 };
 
+// The sum, and its norm.
+class SumAndNorm final : public GradientFunction {
+public:
+    explicit SumAndNorm(double eps)
+        : eps_(eps)
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors& kept) override
+    {
+        const at::Tensor x = inputs[0].contiguous(), more = inputs[1].contiguous(), &weight = inputs[2];
+        if (has_gpu_kernels(x)) {
+            auto [sum, normed, scale] = normed_sum_by_kernel(x, more, weight, eps_);
+            kept = {sum, weight, scale};
+            return {std::move(sum), std::move(normed)};
+        }
+        const int64_t width = x.size(-1), rows = x.numel() / width;
+        const at::Tensor sum = at::empty_like(x), y = at::empty_like(x), scale = at::empty({rows}, x.options());
+        by_type(x, 4, [&](auto* t) {
+            normed_sum_rows(data(x, t), data(more, t), data(weight, t), rows, width, eps_, data(sum, t), data(y, t),
+                data(scale, t));
+        });
+        kept = {sum, weight, scale};
+        return {sum, y};
+    }
+    // The gradient of both summands is one tensor.
+    Tensors backward(const Tensors& gradients, const Tensors& kept) override
+    {
+        const at::Tensor sum_slope = gradients[0].contiguous(), slope = gradients[1].contiguous();
+        const at::Tensor &sum = kept[0], &weight = kept[1], &scale = kept[2];
+        if (has_gpu_kernels(sum)) {
+            const auto [x_slope, weight_slope] = normed_sum_slopes_by_kernel(sum_slope, slope, sum, weight, scale);
+            return {x_slope, x_slope, weight_slope};
+        }
+        const int64_t width = sum.size(-1), rows = sum.numel() / width;
+        const at::Tensor x_slope = at::empty_like(sum), weight_slope = at::empty({width}, sum.options());
+        by_type(sum, 4, [&](auto* t) {
+            normed_sum_slopes(data(sum_slope, t), data(slope, t), data(sum, t), data(weight, t), data(scale, t), rows,
+                width, data(x_slope, t), data(weight_slope, t));
+        });
+        return {x_slope, x_slope, weight_slope};
+    }
+
+private:
+    double eps_;
+};
+
+// The sigmoid is made piece by piece, within the processor's cache, and again for the gradients instead of being kept.
 class SwiGlu final : public GradientFunction {
 public:
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
-        const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous();
-        const at::Tensor sigmoid = at::sigmoid(gate), y = at::empty_like(gate);
-        by_type(
-            gate, 4, [&](auto* t) { gated(data(gate, t), data(sigmoid, t), data(up, t), gate.numel(), data(y, t)); });
-        kept = {gate, sigmoid, up};
+        const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous(), y = at::empty_like(gate);
+        by_type(gate, 3, [&](auto* t) {
+            each_piece(gate, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
+                gated(data(gate, t) + first, data(sigmoid, t), data(up, t) + first, count, data(y, t) + first);
+            });
+        });
+        kept = {gate, up};
         return {y};
     }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
-        const at::Tensor slope = gradients[0].contiguous(), &gate = kept[0], &sigmoid = kept[1], &up = kept[2];
+        const at::Tensor slope = gradients[0].contiguous(), &gate = kept[0], &up = kept[1];
         const at::Tensor gate_slope = at::empty_like(gate), up_slope = at::empty_like(up);
-        by_type(gate, 6, [&](auto* t) {
-            gated_slopes(data(slope, t), data(gate, t), data(sigmoid, t), data(up, t), gate.numel(),
-                data(gate_slope, t), data(up_slope, t));
+        by_type(gate, 5, [&](auto* t) {
+            each_piece(gate, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
+                gated_slopes(data(slope, t) + first, data(gate, t) + first, data(sigmoid, t), data(up, t) + first,
+                    count, data(gate_slope, t) + first, data(up_slope, t) + first);
+            });
         });
         return {gate_slope, up_slope};
+    }
+
+private:
+    template <typename Use>
+    static void each_piece(const at::Tensor& gate, Use&& use)
+    {
+        constexpr int64_t kPiece = int64_t(1) << 14; // elements
+        const at::Tensor flat = gate.view({-1});
+        at::Tensor room = at::empty({std::min(kPiece, flat.numel())}, gate.options());
+        for (int64_t first = 0; first < flat.numel(); first += kPiece) {
+            const int64_t count = std::min(kPiece, flat.numel() - first);
+            at::Tensor sigmoid = room.narrow(0, 0, count);
+            at::sigmoid_out(sigmoid, flat.narrow(0, first, count));
+            use(first, count, sigmoid);
+        }
     }
 };
 
@@ -111,22 +178,21 @@ public:
     {
         kept = inputs;
         const at::Tensor gate = inputs[0].clamp_max(limit_);
-        return {at::sigmoid(gate.mul(kSlope)).mul_(gate).mul_(inputs[1].clamp(-limit_, limit_).add_(1))};
+        return {at::sigmoid(gate.mul(kGluSlope)).mul_(gate).mul_(inputs[1].clamp(-limit_, limit_).add_(1))};
     }
     // With s = sigmoid(a gate'): d/d gate' = (up' + 1) s (1 + a gate' (1 - s)), d/d up' = gate' s; none beyond the
     // limit.
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor &slope = gradients[0], &gate = kept[0], &up = kept[1];
-        const at::Tensor clamped = gate.clamp_max(limit_), sigmoid = at::sigmoid(clamped.mul(kSlope));
+        const at::Tensor clamped = gate.clamp_max(limit_), sigmoid = at::sigmoid(clamped.mul(kGluSlope));
         const at::Tensor glu = clamped.mul(sigmoid);
-        const at::Tensor of_glu = sigmoid.neg().add_(1).mul_(clamped).mul_(kSlope).add_(1).mul_(sigmoid);
+        const at::Tensor of_glu = sigmoid.neg().add_(1).mul_(clamped).mul_(kGluSlope).add_(1).mul_(sigmoid);
         return {of_glu.mul_(up.clamp(-limit_, limit_).add_(1)).mul_(slope).mul_(gate.le(limit_)),
             glu.mul(slope).mul_(up.abs().le(limit_))};
     }
 
 private:
-    static constexpr double kSlope = 1.702; // x sigmoid(1.702 x) is near to GELU (arXiv:1606.08415, section 2)
     double limit_;
 };
 
@@ -198,6 +264,18 @@ at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double 
     return apply(std::make_shared<RmsNorm>(eps), {x, weight})[0];
 }
 
+NormedSum fused_normed_sum(const at::Tensor& x, const at::Tensor& more, const at::Tensor& weight, double eps)
+{
+    const bool alike
+        = more.sizes() == x.sizes() && more.scalar_type() == x.scalar_type() && weight.scalar_type() == x.scalar_type();
+    if (!alike || x.numel() == 0 || (!has_loops(x) && !has_gpu_kernels(x))) {
+        const at::Tensor sum = x.add(more);
+        return {sum, fused_rms_norm(sum, weight, eps)};
+    }
+    auto both = apply(std::make_shared<SumAndNorm>(eps), {x, more, weight});
+    return {std::move(both[0]), std::move(both[1])};
+}
+
 at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up)
 {
     if (has_gpu_kernels(gate) && up.scalar_type() == gate.scalar_type() && up.sizes() == gate.sizes())
@@ -217,12 +295,7 @@ at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const a
     if ((has_loops(x) && cosine.scalar_type() == x.scalar_type())
         || (has_gpu_kernels(x) && cosine.scalar_type() == at::kFloat && x.dim() == 4))
         return apply(std::make_shared<Rotation>(cosine, sine), {x})[0];
-    const int64_t half = x.size(-1) / 2;
-    const at::Tensor first = x.narrow(-1, 0, half), second = x.narrow(-1, half, half);
-    const auto of_heads
-        = [](const at::Tensor& table) { return (table.dim() == 2 ? table.unsqueeze(1) : table).unsqueeze(2); };
-    const at::Tensor c = of_heads(cosine), s = of_heads(sine);
-    return at::cat({first.mul(c).sub(second.mul(s)), second.mul(c).add(first.mul(s))}, -1).to(x.scalar_type());
+    return plain_rotation(x, cosine, sine);
 }
 
 } // namespace fourfold::trainer

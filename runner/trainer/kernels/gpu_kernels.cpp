@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace fourfold::trainer {
@@ -65,6 +66,58 @@ at::Tensor turned_by_kernel(const at::Tensor& any, const at::Tensor& cosine, con
             direction, y.mutable_data_ptr());
     });
     return y;
+}
+
+NormedSumAndScale normed_sum_by_kernel(
+    const at::Tensor& x, const at::Tensor& more, const at::Tensor& any_weight, double eps)
+{
+    const at::Tensor weight = any_weight.contiguous();
+    const RowShape shape{x.numel() / x.size(-1), x.size(-1)};
+    NormedSumAndScale out{without_gaps(x), without_gaps(x), at::empty({shape.rows}, x.options().dtype(at::kFloat))};
+    launch_on(x, {x, more, weight}, {out.sum, out.normed, out.scale}, [&](const Launch& launch) {
+        launch_normed_sum(launch, shape, float(eps), x.const_data_ptr(), more.const_data_ptr(), weight.const_data_ptr(),
+            out.sum.mutable_data_ptr(), out.normed.mutable_data_ptr(), out.scale.mutable_data_ptr<float>());
+    });
+    return out;
+}
+
+std::pair<at::Tensor, at::Tensor> normed_sum_slopes_by_kernel(const at::Tensor& sum_slope, const at::Tensor& slope,
+    const at::Tensor& sum, const at::Tensor& any_weight, const at::Tensor& scale)
+{
+    constexpr int64_t kParts = 256; // as many as run at once on GPUs of today
+    const at::Tensor weight = any_weight.contiguous(), x_slope = without_gaps(sum);
+    const RowShape shape{sum.numel() / sum.size(-1), sum.size(-1)};
+    const int64_t parts = std::min(kParts, shape.rows);
+    const at::Tensor weight_parts = at::empty({parts, shape.width}, scale.options());
+    launch_on(sum, {sum_slope, slope, sum, weight, scale}, {x_slope, weight_parts}, [&](const Launch& launch) {
+        launch_normed_sum_slopes(launch, shape,
+            {sum_slope.const_data_ptr(), slope.const_data_ptr(), sum.const_data_ptr(), weight.const_data_ptr(),
+                scale.const_data_ptr<float>()},
+            x_slope.mutable_data_ptr(), weight_parts.mutable_data_ptr<float>(), parts);
+    });
+    return {x_slope, weight_parts.sum(0).to(weight.scalar_type())};
+}
+
+void update_by_kernel(const AdamFactors<float>& factors, const at::Tensor& gradient, const at::Tensor& master,
+    const at::Tensor& first, const at::Tensor& second)
+{
+    launch_on(gradient, {gradient, master, first, second}, {master, first, second}, [&](const Launch& launch) {
+        launch_adam(launch, factors, gradient.const_data_ptr(), gradient.numel(), master.mutable_data_ptr<float>(),
+            first.scalar_type() == at::kBFloat16, first.mutable_data_ptr(), second.mutable_data_ptr());
+    });
+    for (const at::Tensor& written : {master, first, second})
+        written.unsafeGetTensorImpl()->bump_version(); // as operators in place do
+}
+
+at::Tensor squares_by_kernel(const at::Tensor& x)
+{
+    constexpr int64_t kParts = 1024, kOfPart = 1 << 12; // elements
+    const int64_t parts = std::clamp<int64_t>(x.numel() / kOfPart, 1, kParts);
+    const at::Tensor sums = at::empty({parts}, x.options().dtype(at::kDouble));
+    launch_on(x, {x}, {sums}, [&](const Launch& launch) {
+        launch_squares(launch, x.const_data_ptr(), x.numel(), sums.mutable_data_ptr<double>(), parts);
+    });
+    return sums.sum();
 }
 
 at::Tensor gated_by_kernel(const at::Tensor& any_gate, const at::Tensor& any_up)

@@ -19,6 +19,23 @@ bool has_gpu_kernels(const at::Tensor& x);
 // x: [s, b, heads, 2 half]; cosine, sine in fp32: [s, half] or [s, b, half]. See turn() of cpu_loops.h.
 at::Tensor turned_by_kernel(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine, int direction);
 
+// See launch_normed_sum(): sum and normed as x; scale in fp32, [rows]. x, more: alike, without gaps; weight: of their
+// type.
+struct NormedSumAndScale {
+    at::Tensor sum, normed, scale;
+};
+NormedSumAndScale normed_sum_by_kernel(
+    const at::Tensor& x, const at::Tensor& more, const at::Tensor& weight, double eps);
+// Gradients of each summand and of the weight.
+std::pair<at::Tensor, at::Tensor> normed_sum_slopes_by_kernel(const at::Tensor& sum_slope, const at::Tensor& slope,
+    const at::Tensor& sum, const at::Tensor& weight, const at::Tensor& scale);
+
+// One update of Adam: gradient in fp32, bf16 or fp16, master in fp32, both moments in fp32 or bf16. [count], no gaps
+void update_by_kernel(const AdamFactors<float>& factors, const at::Tensor& gradient, const at::Tensor& master,
+    const at::Tensor& first, const at::Tensor& second);
+// Of all elements of x, which has no gaps: an fp64 scalar.
+at::Tensor squares_by_kernel(const at::Tensor& x);
+
 // gate * sigmoid(gate) * up, and the gradients of gate and up. All of one shape and type.
 at::Tensor gated_by_kernel(const at::Tensor& gate, const at::Tensor& up);
 std::pair<at::Tensor, at::Tensor> gated_slopes_by_kernel(

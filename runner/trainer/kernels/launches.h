@@ -29,6 +29,22 @@ struct TurnShape {
 void launch_turn(const Launch& launch, const TurnShape& shape, const void* x, const float* cosine, const float* sine,
     int direction, void* y);
 
+struct RowShape {
+    int64_t rows = 0, width = 0;
+};
+// sum = x + more, y = sum * scale * weight with scale = 1 / sqrt(mean(sum^2) + eps) of each row. weight: [width];
+// scale: [rows]; all others: [rows, width]
+void launch_normed_sum(const Launch& launch, const RowShape& shape, float eps, const void* x, const void* more,
+    const void* weight, void* sum, void* y, float* scale);
+// Gradients of both summands, which are one, from that of y and what comes to the sum by itself; and of the weight, in
+// parts of which each has some of the rows: [parts, width].
+struct NormSlopes {
+    const void *sum_slope = nullptr, *slope = nullptr, *sum = nullptr, *weight = nullptr;
+    const float* scale = nullptr;
+};
+void launch_normed_sum_slopes(const Launch& launch, const RowShape& shape, const NormSlopes& of, void* x_slope,
+    float* weight_parts, int64_t parts);
+
 // y = gate / (1 + exp(-gate)) * up, and its gradients. [count]
 void launch_gated(const Launch& launch, const void* gate, const void* up, int64_t count, void* y);
 void launch_gated_slopes(const Launch& launch, const void* slope, const void* gate, const void* up, int64_t count,
@@ -50,6 +66,12 @@ struct LossSlopes {
     bool all_count = true;
 };
 void launch_loss_slopes(const Launch& launch, const LogitShape& shape, const LossSlopes& of, void* logits);
+
+// One update of Adam. gradient: of the launch's elements; both moments: bf16, or fp32. [count]
+void launch_adam(const Launch& launch, const AdamFactors<float>& factors, const void* gradient, int64_t count,
+    float* master, bool moments_in_bf16, void* first, void* second);
+// Sums of the squares of x [count], each of some of its elements: [parts].
+void launch_squares(const Launch& launch, const void* x, int64_t count, double* sums, int64_t parts);
 
 // A matrix [rows, columns] with these distances between neighbours of both dimensions, one of which is 1. Each block of
 // `block_rows` x `block_columns` shares a scale; last ones may be smaller.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the kernels (launches.cu, rounding.cu) have in common, for nvcc alone: accesses of 16 bytes, and launches.
+// What the kernels (launches.cu, norms.cu, rounding.cu, updates.cu) have in common, for nvcc alone: accesses of 16
+// bytes, and launches.
 #pragma once
 
 #include "runner/trainer/kernels/launches.h"
@@ -53,13 +54,16 @@ __device__ __forceinline__ void store(const float (&x)[n], T* to)
     if constexpr (n == 1) {
         *to = T(x[0]);
     } else {
-        static_assert(n == kVector<T>);
-        uint4 bytes;
-        T* const elements = reinterpret_cast<T*>(&bytes);
+        static_assert(n % kVector<T> == 0);
 #pragma unroll
-        for (int i = 0; i < n; ++i)
-            elements[i] = T(x[i]);
-        *reinterpret_cast<uint4*>(to) = bytes;
+        for (int first = 0; first < n; first += kVector<T>) {
+            uint4 bytes;
+            T* const elements = reinterpret_cast<T*>(&bytes);
+#pragma unroll
+            for (int i = 0; i < kVector<T>; ++i)
+                elements[i] = T(x[first + i]);
+            *reinterpret_cast<uint4*>(to + first) = bytes;
+        }
     }
 }
 
@@ -74,6 +78,27 @@ __device__ __forceinline__ void each_vector(int64_t count, const Use& use)
         use(vector * n, Size<n>());
     if (n > 1 && own < count - vectors * n)
         use(vectors * n + own, Size<1>());
+}
+
+// The sum over a block of `threads`, on each of them. `room`: a number for each warp, in shared memory.
+template <int threads, typename T>
+__device__ __forceinline__ T sum_over_block(T x, T* room)
+{
+    constexpr int kWarps = threads / kWarp;
+    static_assert(kWarps <= kWarp);
+    const int lane = int(threadIdx.x) % kWarp, warp = int(threadIdx.x) / kWarp;
+#pragma unroll
+    for (int distance = kWarp / 2; distance > 0; distance /= 2)
+        x += __shfl_xor_sync(0xffffffffU, x, distance);
+    __syncthreads(); // the sum before this one has been read
+    if (lane == 0)
+        room[warp] = x;
+    __syncthreads();
+    x = lane < kWarps ? room[lane] : T(0);
+#pragma unroll
+    for (int distance = kWarp / 2; distance > 0; distance /= 2)
+        x += __shfl_xor_sync(0xffffffffU, x, distance);
+    return x;
 }
 
 // Calls `use` with a null pointer of the element type.

@@ -2,7 +2,6 @@
 #include "runner/trainer/model/block.h"
 
 #include "runner/trainer/context_parallel/context_attention.h"
-#include "runner/trainer/kernels/fused.h"
 #include "runner/trainer/model/recompute.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 
@@ -11,11 +10,19 @@
 
 namespace fourfold::trainer {
 
-at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape)
+namespace {
+at::Tensor scales_of(const Affine& weights, const ModelShape& shape)
 {
+    return shape.offset_norms ? weights.weight.add(1) : weights.weight;
+}
+} // namespace
+
+at::Tensor norm(const at::Tensor& x, const Affine& weights, const BlockSettings& settings)
+{
+    const ModelShape& shape = settings.shape;
     if (shape.norm == Norm::layer)
         return at::layer_norm(x, {shape.hidden}, weights.weight, weights.bias, shape.norm_eps);
-    return fused_rms_norm(x, shape.offset_norms ? weights.weight.add(1) : weights.weight, shape.norm_eps);
+    return rms_norm(settings.kernels, x, scales_of(weights, shape), shape.norm_eps);
 }
 
 Block::Block(const BlockSettings& settings, const Weights& weights, int layer, WordSet<RecomputePart> repeated)
@@ -46,7 +53,7 @@ Block::Block(const BlockSettings& settings, const Weights& weights, int layer, W
 
 at::Tensor Block::normed(const at::Tensor& x, const Affine& weights) const
 {
-    return norm(x, weights, settings_.shape);
+    return norm(x, weights, settings_);
 }
 
 std::vector<at::Tensor> Block::entered(
@@ -68,7 +75,7 @@ at::Tensor Block::attention(const at::Tensor& x, const Attentions& attentions) c
     if (latent_) {
         const at::Tensor inside
             = enter_region(normed(x, attention_norm_), settings_.mesh[GroupKind::tp], settings_.sequence_parallel);
-        auto made = latent_->forward(inside, own.rotary, settings_.products);
+        auto made = latent_->forward(inside, own.rotary, settings_.products, settings_.kernels);
         query = std::move(made.query);
         key = std::move(made.key);
         value = std::move(made.value);
@@ -89,8 +96,8 @@ at::Tensor Block::attention(const at::Tensor& x, const Attentions& attentions) c
         key = normed(key, key_norm_);
     }
     if (own.rotary.cosine.defined() && !latent_) {
-        query = rotate(query, own.rotary);
-        key = rotate(key, own.rotary);
+        query = rotate(settings_.kernels, query, own.rotary);
+        key = rotate(settings_.kernels, key, own.rotary);
     }
     const auto mix = [this, attentions](at::TensorList in) {
         return std::vector{context_attention(in[0], in[1], in[2], sinks_.weight, ((*attentions).*kind_).rule,
@@ -110,7 +117,7 @@ at::Tensor Block::out_of_mlp(const std::vector<at::Tensor>& inner) const
 {
     const std::string_view form = settings_.shape.exact_gelu ? "none" : "tanh";
     const bool gated = gate_.weight.defined(), gelu = !gated || settings_.shape.activation == Activation::geglu;
-    const at::Tensor active = !gelu ? fused_swiglu(inner[0], inner[1])
+    const at::Tensor active = !gelu ? swiglu(settings_.kernels, inner[0], inner[1])
         : gated                     ? at::gelu(inner[0], form).mul(inner[1])
                                     : at::gelu(inner[0], form);
     return settings_.products.leave(active, down_.weight);
@@ -124,14 +131,21 @@ at::Tensor Block::mlp(const at::Tensor& x) const
     return down_.weight.defined() ? routed.add(out_of_mlp(settings_.products.enter(x, into_mlp()))) : routed;
 }
 
-at::Tensor Block::feed_forward(const at::Tensor& x) const
+at::Tensor Block::feed_forward(const at::Tensor& x, at::Tensor known) const
 {
+    const auto own_norm = [&] { return known.defined() ? known : normed(x, mlp_norm_); };
     if (repeated_.contains(experts_ ? RecomputePart::moe : RecomputePart::mlp)) {
         if (!repeated_.contains(RecomputePart::layer_norm))
-            return recomputed([this](at::TensorList in) { return std::vector{mlp(in[0])}; }, {normed(x, mlp_norm_)})[0];
+            return recomputed([this](at::TensorList in) { return std::vector{mlp(in[0])}; }, {own_norm()})[0];
         return recomputed([this](at::TensorList in) { return std::vector{mlp(normed(in[0], mlp_norm_))}; }, {x})[0];
     }
-    return experts_ ? mlp(normed(x, mlp_norm_)) : out_of_mlp(entered(x, mlp_norm_, into_mlp()));
+    if (experts_)
+        return mlp(own_norm());
+    if (!known.defined())
+        return out_of_mlp(entered(x, mlp_norm_, into_mlp()));
+    const std::vector<at::Tensor> inner = settings_.products.enter(known, into_mlp());
+    known.reset(); // its memory is the activation's
+    return out_of_mlp(inner);
 }
 
 at::Tensor Block::forward(const at::Tensor& x, const Attentions& attentions) const
@@ -142,9 +156,21 @@ at::Tensor Block::forward(const at::Tensor& x, const Attentions& attentions) con
             out = out.add(bias);
         return behind.weight.defined() ? normed(out, behind) : out;
     };
-    const at::Tensor after_attention = x.add(added(attention(x, attentions), output_.bias, attention_post_norm_));
-    const at::Tensor& stream = settings_.shape.parallel_residual ? x : after_attention;
-    return after_attention.add(added(feed_forward(stream), down_.bias, mlp_post_norm_));
+    const ModelShape& shape = settings_.shape;
+    at::Tensor after_attention, normed_stream;
+    {
+        const at::Tensor attended = added(attention(x, attentions), output_.bias, attention_post_norm_);
+        // A norm that is repeated in the backward pass is repeated with the products behind it.
+        if (shape.norm == Norm::rms && !shape.parallel_residual && !repeated_.contains(RecomputePart::layer_norm)) {
+            NormedSum both = normed_sum(settings_.kernels, x, attended, scales_of(mlp_norm_, shape), shape.norm_eps);
+            after_attention = std::move(both.sum);
+            normed_stream = std::move(both.normed);
+        } else {
+            after_attention = x.add(attended);
+        }
+    }
+    const at::Tensor& stream = shape.parallel_residual ? x : after_attention;
+    return after_attention.add(added(feed_forward(stream, std::move(normed_stream)), down_.bias, mlp_post_norm_));
 }
 
 } // namespace fourfold::trainer

@@ -8,6 +8,7 @@
 #include "core/plan/plan.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/expert_parallel/expert_mlp.h"
+#include "runner/trainer/kernels/operations.h"
 #include "runner/trainer/model/attention_rule.h"
 #include "runner/trainer/model/latent_attention.h"
 #include "runner/trainer/model/rotary.h"
@@ -42,11 +43,12 @@ struct BlockSettings {
     // rotary tables then hold all positions of a sequence.
     at::Tensor restarting;
     std::optional<ExpertRules> experts; // of layers with a mixture of experts
+    Kernels kernels = Kernels::fused;
     ActivationOffload* offload = nullptr; // null: what layers keep stays on the device
 };
 
 // RMSNorm or LayerNorm over the last dimension, as the shape says.
-at::Tensor norm(const at::Tensor& x, const Affine& weights, const ModelShape& shape);
+at::Tensor norm(const at::Tensor& x, const Affine& weights, const BlockSettings& settings);
 
 class Block {
 public:
@@ -60,7 +62,8 @@ public:
 private:
     // Each a norm and a tensor-parallel region.
     [[nodiscard]] at::Tensor attention(const at::Tensor& x, const Attentions& attentions) const;
-    [[nodiscard]] at::Tensor feed_forward(const at::Tensor& x) const;
+    // `normed`: x behind its norm, or undefined.
+    [[nodiscard]] at::Tensor feed_forward(const at::Tensor& x, at::Tensor normed) const;
 
     [[nodiscard]] at::Tensor normed(const at::Tensor& x, const Affine& weights) const;
     // The norm, the region's border and the products behind it.

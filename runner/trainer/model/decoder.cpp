@@ -59,6 +59,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
         in_table.resize(std::size_t(plan.training.seq_len));
         std::iota(in_table.begin(), in_table.end(), 0);
     }
+    settings.kernels = kernels_of(plan.training);
     if (model.experts)
         settings.experts = expert_rules(plan, mesh, options.device());
     auto& [full, windowed] = settings.attention;
@@ -133,7 +134,7 @@ at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions)
     } else if (positions_.defined()) {
         x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
     }
-    return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_.shape) : x;
+    return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_) : x;
 }
 
 at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const
@@ -173,14 +174,14 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
 at::Tensor Decoder::logits(const at::Tensor& x) const
 {
     units_.enter(ParameterUnits::kRear);
-    return settings_.head_products.enter(norm(x, final_norm_, settings_.shape), {{head_, {}}})[0];
+    return settings_.head_products.enter(norm(x, final_norm_, settings_), {{head_, {}}})[0];
 }
 
 at::Tensor Decoder::loss_sum(const at::Tensor& x, const at::Tensor& labels, bool all_count) const
 {
     const Communicator& tp = settings_.mesh[GroupKind::tp];
-    return units_.leave(
-        ParameterUnits::kRear, vocabulary_cross_entropy(logits(x), labels, all_count, tp, settings_.shape.vocab));
+    return units_.leave(ParameterUnits::kRear,
+        vocabulary_cross_entropy(settings_.kernels, logits(x), labels, all_count, tp, settings_.shape.vocab));
 }
 
 std::vector<Decoder> make_decoders(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/model/model_shape.h"
+#include "runner/trainer/kernels/operations.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
 #include "runner/trainer/tensor_parallel/region_products.h"
@@ -21,7 +22,8 @@ public:
         at::Tensor query, key, value;
     };
     // x: [s, b, hidden]. `rotary`: of the rotated part, for the positions of x.
-    [[nodiscard]] Heads forward(const at::Tensor& x, const RotaryTable& rotary, const RegionProducts& products) const;
+    [[nodiscard]] Heads forward(
+        const at::Tensor& x, const RotaryTable& rotary, const RegionProducts& products, Kernels kernels) const;
     // Attention's output, [s, b, heads * width of the values as given], without what filled them up.
     [[nodiscard]] at::Tensor without_filling(const at::Tensor& mixed) const;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/rotary.h"
 
-#include "runner/trainer/kernels/fused.h"
-
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -127,12 +125,13 @@ RotaryTable rotary_table(
     return {cosine.to(options), sine.to(options)};
 }
 
-at::Tensor rotate(const at::Tensor& x, const RotaryTable& table)
+at::Tensor rotate(Kernels kernels, const at::Tensor& x, const RotaryTable& table)
 {
     const int64_t turned = 2 * table.cosine.size(-1), rest = x.size(-1) - turned;
     if (rest == 0)
-        return fused_rotation(x, table.cosine, table.sine);
-    return at::cat({fused_rotation(x.narrow(-1, 0, turned), table.cosine, table.sine), x.narrow(-1, turned, rest)}, -1);
+        return rotation(kernels, x, table.cosine, table.sine);
+    return at::cat(
+        {rotation(kernels, x.narrow(-1, 0, turned), table.cosine, table.sine), x.narrow(-1, turned, rest)}, -1);
 }
 
 } // namespace fourfold::trainer

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/model/model_shape.h"
+#include "runner/trainer/kernels/operations.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -38,6 +39,6 @@ RotaryTable rotary_table(
 
 // x: [s, b, heads, head_dim] for the positions of the table; what lies beyond its planes is not turned. Computed in the
 // table's type, returned in that of x.
-at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);
+at::Tensor rotate(Kernels kernels, const at::Tensor& x, const RotaryTable& table);
 
 } // namespace fourfold::trainer

@@ -71,11 +71,6 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm_backward(const 
         like(wanted[2] && bias, bias.value_or(input))};
 }
 
-void fused_adam(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, double,
-    double, double, double, double, bool, bool, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&)
-{
-}
-
 // On device `meta` a tensor that grows gets no memory.
 at::Tensor& grown(at::Tensor& out, at::IntArrayRef sizes)
 {
@@ -167,8 +162,6 @@ TORCH_LIBRARY_IMPL(aten, Meta, library)
     library.impl("embedding_dense_backward", embedding_dense_backward);
     library.impl("native_layer_norm", native_layer_norm);
     library.impl("native_layer_norm_backward", native_layer_norm_backward);
-    library.impl("_fused_adam_", fused_adam);
-    library.impl("_fused_adamw_", fused_adam);
     library.impl("abs.out", like_operand);
     library.impl("logical_not.out", like_operand);
     library.impl("logical_and.out", of_both);

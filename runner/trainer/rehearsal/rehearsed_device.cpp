@@ -85,14 +85,15 @@ bool adds_in_place(const at::RecordFunction& function)
 }
 
 // Operators that launch no kernel themselves: views, what only makes memory, and what is put together of others.
-constexpr std::array<std::string_view, 44> kNoKernel{"aten::_reshape_alias", "aten::_unsafe_view", "aten::alias",
-    "aten::as_strided", "aten::chunk", "aten::contiguous", "aten::detach", "aten::detach_", "aten::empty",
-    "aten::empty_like", "aten::empty_strided", "aten::expand", "aten::expand_as", "aten::flatten", "aten::item",
-    "aten::lift_fresh", "aten::linear", "aten::matmul", "aten::narrow", "aten::new_empty", "aten::new_empty_strided",
-    "aten::permute", "aten::reshape", "aten::resize_", "aten::result_type", "aten::select", "aten::slice",
-    "aten::split", "aten::squeeze", "aten::stride", "aten::sum_to_size", "aten::t", "aten::to", "aten::transpose",
-    "aten::type_as", "aten::unbind", "aten::unflatten", "aten::unsqueeze", "aten::view", "aten::view_as",
-    "aten::variable_data", "aten::_has_compatible_shallow_copy_type", "aten::is_same_size", "aten::resolve_conj"};
+constexpr std::array<std::string_view, 45> kNoKernel{"detach", "aten::_reshape_alias", "aten::_unsafe_view",
+    "aten::alias", "aten::as_strided", "aten::chunk", "aten::contiguous", "aten::detach", "aten::detach_",
+    "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::expand", "aten::expand_as", "aten::flatten",
+    "aten::item", "aten::lift_fresh", "aten::linear", "aten::matmul", "aten::narrow", "aten::new_empty",
+    "aten::new_empty_strided", "aten::permute", "aten::reshape", "aten::resize_", "aten::result_type", "aten::select",
+    "aten::slice", "aten::split", "aten::squeeze", "aten::stride", "aten::sum_to_size", "aten::t", "aten::to",
+    "aten::transpose", "aten::type_as", "aten::unbind", "aten::unflatten", "aten::unsqueeze", "aten::view",
+    "aten::view_as", "aten::variable_data", "aten::_has_compatible_shallow_copy_type", "aten::is_same_size",
+    "aten::resolve_conj"};
 
 struct Call final : at::ObserverContext {
     KernelWork work; // of a product or an attention
@@ -282,7 +283,7 @@ void lasting(LastingKey key, std::function<void()> change)
 
 void launched(double bytes)
 {
-    if (!ledger)
+    if (!ledger || on_host > 0)
         return;
     ++kernels;
     ledger->compute({.seconds = prices->traffic(bytes), .launches = 1});
@@ -290,7 +291,7 @@ void launched(double bytes)
 
 void launched(const std::vector<at::Tensor>& reads, const std::vector<at::Tensor>& writes)
 {
-    if (!ledger)
+    if (!ledger || on_host > 0)
         return;
     double bytes = 0;
     for (const bool written : {false, true})

@@ -58,6 +58,7 @@ Fp8Products::Fp8Products(const Training& training, const Communicator& tp, const
 Fp8Products::Fp8Products(const Training& training, const Communicator& slices, std::vector<const Communicator*> copies)
     : recipe_(training.fp8_recipe)
     , rounding_(training.mx_rounding)
+    , kernels_(kernels_of(training))
     , tp_(training.fp8_scale_group == Fp8ScaleGroup::rank ? nullptr : &slices)
     , replicas_(std::move(copies))
     , gathering_(slices)
@@ -96,7 +97,7 @@ at::Tensor Fp8Products::largest(const at::Tensor& part, Of of, bool gathered) co
         return {};
     if (const auto known = known_.find(part.unsafeGetTensorImpl()); of == Of::weight && known != known_.end())
         return known->second;
-    at::Tensor out = largest_of_blocks(part.reshape({1, -1}), {});
+    at::Tensor out = largest_of_blocks(part.reshape({1, -1}), {}, kernels_);
     if (gathered && tp_ == nullptr && gathering_.size() > 1)
         gathering_.all_reduce(out, Reduce::max);
     over(out, true, of != Of::weight);
@@ -109,7 +110,7 @@ std::vector<at::Tensor> Fp8Products::largest_of(const std::vector<at::Tensor>& m
     std::vector<at::Tensor> own;
     for (const at::Tensor& matrix : matrices) {
         const at::ScalarType exact = matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-        own.push_back(matrix.numel() > 0 ? largest_of_blocks(matrix, block_of(of))
+        own.push_back(matrix.numel() > 0 ? largest_of_blocks(matrix, block_of(of), kernels_)
                                          : at::zeros({whole ? 1 : matrix.size(0), 1}, matrix.options().dtype(exact)));
     }
     if (!whole && recipe_ != Fp8Recipe::rowwise)
@@ -130,7 +131,7 @@ Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums su
     const ScaleBlock block = block_of(of);
     at::Tensor magnitudes = largest;
     if (!magnitudes.defined()) {
-        magnitudes = largest_of_blocks(matrix, block);
+        magnitudes = largest_of_blocks(matrix, block, kernels_);
         if (recipe_ == Fp8Recipe::rowwise)
             over(magnitudes, sums == Sums::parts, sums == Sums::tokens);
     }
@@ -139,7 +140,8 @@ Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums su
         : powers                                                                         ? ScaleKind::power_of_two
                                                                                          : ScaleKind::exact;
     const bool wide_range = recipe_ == Fp8Recipe::tensorwise && of == Of::gradient;
-    Quantized quantized = quantize(matrix, wide_range ? at::kFloat8_e5m2 : at::kFloat8_e4m3fn, block, kind, magnitudes);
+    Quantized quantized
+        = quantize(matrix, wide_range ? at::kFloat8_e5m2 : at::kFloat8_e4m3fn, block, kind, magnitudes, kernels_);
     if (!matrix.is_cpu())
         return {{}, std::move(quantized)};
     return {dequantize(quantized, block, matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat), {}};

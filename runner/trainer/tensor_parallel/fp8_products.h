@@ -60,6 +60,7 @@ private:
 
     Fp8Recipe recipe_;
     MxRounding rounding_;
+    Kernels kernels_; // that find largest magnitudes and round
     const Communicator* tp_; // null: they have scales of their own
     std::vector<const Communicator*> replicas_;
     const Communicator& gathering_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/kernels/operations.h"
 
 #include <cstdint>
 
@@ -17,8 +18,9 @@ at::Tensor partial_embedding(const at::Tensor& tokens, const at::Tensor& table, 
 // of the vocabulary and take no part. Same value on every TP rank. Computed in fp32 (fp64 for fp64 logits), of which
 // only `at_once` elements, whole rows, are in memory; none on a GPU, where a kernel reads the logits once
 // (kernels/gpu_kernels.h). The backward pass writes the gradient over the logits: what made them must not need them.
+// Plain: the softmax of all rows at once is in memory, and the gradient is a tensor of its own.
 constexpr int64_t kLossElementsAtOnce = int64_t(1) << 25; // 128 MiB in fp32
-at::Tensor vocabulary_cross_entropy(const at::Tensor& logits, const at::Tensor& labels, bool all_count,
+at::Tensor vocabulary_cross_entropy(Kernels kernels, const at::Tensor& logits, const at::Tensor& labels, bool all_count,
     const Communicator& tp, int64_t vocab, int64_t at_once = kLossElementsAtOnce);
 
 } // namespace fourfold::trainer

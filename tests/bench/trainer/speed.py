@@ -3,6 +3,7 @@
 """Tokens per second of fourfold-trainer beside torch.distributed: 4 CPU ranks, one thread each, Gloo on loopback.
 
     speed.py --trainer BUILD/bin/fourfold-trainer --python VENV/bin/python [--pairs 5] [--modes dp,tp,pp,cp]
+    speed.py --trainer BUILD/bin/fourfold-trainer --plain --ranks 1 --modes dp   # beside its own plain kernels
 
 Runs the two programs in turn, pair by pair, so that other load meets both, and prints the medians as a table. The
 Python needs torch of the same version as the trainer's LibTorch (README.md). Nothing is written but a temporary folder.
@@ -30,7 +31,7 @@ def preset(kind, name):
         return json.load(file)
 
 
-def plan_of(mode, tokens, steps, cp_method):
+def plan_of(mode, tokens, steps, cp_method, plain=False):
     """As the trainer reads it: every preset in full."""
     cluster = preset("clusters", "this-computer")
     cluster["gpu"] = preset("gpus", cluster["gpu"])
@@ -46,7 +47,8 @@ def plan_of(mode, tokens, steps, cp_method):
                   "tie_word_embeddings": False},
         "layout": {"tp": 1, "cp": 1, "pp": 1, "dp": 1} | {mode: RANKS},
         "training": {"seq_len": SIZE["seq_len"], "micro_batch": SIZE["micro_batch"],
-                     "global_batch": SIZE["global_batch"], "precision": "fp32", "cp_method": cp_method},
+                     "global_batch": SIZE["global_batch"], "precision": "fp32", "cp_method": cp_method,
+                     "compile": not plain},
         "run": {"steps": WARM_UP + steps, "lr": 1e-3, "clip_norm": 1.0, "log_every": 1,
                 "data": [{"path": tokens, "dtype": "uint16"}]}}
 
@@ -80,11 +82,11 @@ def launch(command, folder, extra):
     return texts[0]
 
 
-def run_fourfold(trainer, mode, tokens, steps, cp_method):
+def run_fourfold(trainer, mode, tokens, steps, cp_method, plain=False):
     with tempfile.TemporaryDirectory() as folder:
         plan = os.path.join(folder, "plan.json")
         with open(plan, "w") as file:
-            json.dump(plan_of(mode, tokens, steps, cp_method), file)
+            json.dump(plan_of(mode, tokens, steps, cp_method, plain), file)
         launch([trainer, "--plan", plan, "--run-dir", folder], folder, {"FOURFOLD_BACKEND": "gloo"})
         with open(os.path.join(folder, "rank0.jsonl")) as file:
             events = [json.loads(line) for line in file]
@@ -102,14 +104,20 @@ def run_torch(python, mode, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trainer", required=True)
-    parser.add_argument("--python", required=True)
+    parser.add_argument("--python")
+    parser.add_argument("--plain", action="store_true", help="beside training.compile = false instead of PyTorch")
+    parser.add_argument("--ranks", type=int, default=RANKS)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--modes", default="dp,tp,pp,cp")
     parser.add_argument("--cp-method", default="ring", choices=["ring", "all-gather"])
     arguments = parser.parse_args()
+    if bool(arguments.python) == arguments.plain:
+        parser.error("--python or --plain: what it is compared with")
+    globals()["RANKS"] = arguments.ranks
     tokens_per_step = SIZE["global_batch"] * SIZE["seq_len"]
-    print("| | fourfold tokens/s | torch tokens/s | ratio, median of pairs | ratios |\n| --- | --- | --- | --- | --- |")
+    other = "plain" if arguments.plain else "torch"
+    print(f"| | fourfold tokens/s | {other} tokens/s | ratio, median of pairs | ratios |\n| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         tokens = os.path.join(folder, "tokens.bin")
         generator = random.Random(1)
@@ -118,11 +126,14 @@ def main():
         for mode in arguments.modes.split(","):
             ours, theirs = [], []
             for _ in range(arguments.pairs):
-                for speeds, times in ((ours, run_fourfold(arguments.trainer, mode, tokens, arguments.steps, arguments.cp_method)),
-                                      (theirs, run_torch(arguments.python, mode, arguments.steps))):
-                    speeds.append(tokens_per_step / statistics.median(times))
+                def fourfold(plain):
+                    return run_fourfold(arguments.trainer, mode, tokens, arguments.steps, arguments.cp_method, plain)
+                for speeds, run in ((ours, lambda: fourfold(False)),
+                                    (theirs, lambda: fourfold(True) if arguments.plain
+                                     else run_torch(arguments.python, mode, arguments.steps))):
+                    speeds.append(tokens_per_step / statistics.median(run()))
             ratios = [a / b for a, b in zip(ours, theirs)]
-            print(f"| {mode.upper()} 4 | {statistics.median(ours):.0f} | {statistics.median(theirs):.0f} | "
+            print(f"| {mode.upper()} {RANKS} | {statistics.median(ours):.0f} | {statistics.median(theirs):.0f} | "
                   f"{statistics.median(ratios):.2f} | {', '.join(f'{r:.2f}' for r in ratios)} |", flush=True)
 
 
