@@ -241,7 +241,7 @@ StageParameters StageTermTable::parameters(const ResolvedPlan& plan, std::span<c
 bool StageTermTable::goes_by_batch(const ResolvedPlan& plan) const
 {
     const bool waits = is_our_trainer(context_.constants) && fully_sharded(plan.training);
-    return plan.training.optimizer_in_backward || (waits && reduced_each_micro_batch(plan));
+    return plan.training.optimizer_in_backward || (waits && plan.layout.pp == 1);
 }
 
 StageBytes StageTermTable::stage_bytes(const ResolvedPlan& plan, const StageParameters& parameters) const
