@@ -11,6 +11,12 @@ namespace {
 constexpr const char* kFreed = "optimizer in backward: freed as soon as they have updated their weights";
 }
 
+bool units_of_chunks(const ResolvedPlan& plan)
+{
+    return plan.layout.pp > 1 && plan.training.fsdp.each_micro_batch && fully_sharded(plan.training)
+        && sharded(plan).weights > 1;
+}
+
 template <typename Number>
 void add_gradients_of_a_unit(std::vector<AllocationOf<Number>>& list, const RankShape& rank,
     const StageParameters& parameters, const Sharded& split)
@@ -54,9 +60,7 @@ void add_units_of_a_chunk(std::vector<AllocationOf<Number>>& list, const Resolve
     if (!reduced_each_micro_batch(plan) || traits_of(training.schedule).splits_backward)
         return; // whole: a stage's
     const Number one = width * unit;
-    Number before = 0.0;
-    if (training.micro_batches > 1)
-        before = shape.embedding ? one + width * front : 2.0 * one;
+    const Number before = shape.embedding ? one + width * front : 2.0 * one;
     const char* note = "on their way since the backward pass before";
     add(MemoryKind::gradients, Lifetime::forward, before, "gradients of units", note);
     if (shape.head)
@@ -88,8 +92,7 @@ template <typename Number>
 void add_gradients_on_their_way(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan,
     const RankShape& rank, const ChunkShape& shape, bool moe)
 {
-    if (is_our_trainer(rank.constants) && plan.layout.pp > 1 && fully_sharded(plan.training)
-        && sharded(plan).weights > 1)
+    if (is_our_trainer(rank.constants) && units_of_chunks(plan))
         add_units_of_a_chunk(list, plan, rank, shape, moe);
     if (!gradients_go_at_once(plan.training) || (fully_sharded(plan.training) && reduced_each_micro_batch(plan))
         || !is_our_trainer(rank.constants))

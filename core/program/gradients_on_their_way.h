@@ -7,6 +7,9 @@
 
 namespace fourfold {
 
+// Do fully sharded units of a pipeline come or go for each micro-batch? What is there of them is then a chunk's.
+bool units_of_chunks(const ResolvedPlan& plan);
+
 // Lifetime::step, of stacks that do not tell how they hold gradients (Constant::gradient_buffers): one unit's.
 template <typename Number = double>
 void add_gradients_of_a_unit(std::vector<AllocationOf<Number>>& list, const RankShape& rank,
