@@ -106,7 +106,7 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
     const Number units = constant<Number>(rank, Constant::fsdp_unit_buffers);
     if (gathered_once_a_step(plan))
         add_gathered_weights(list, rank, parameters);
-    else
+    else if (plan.layout.pp == 1)
         add<Number>(list, MemoryKind::weights, Lifetime::step,
             element * larger(units * unit + input<Number>("shared by both ends", parameters.lasting_unit), unit + rear),
             "gathered units",
@@ -122,6 +122,8 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
                 "kept until the last micro-batch, or a split backward pass's second half");
         return;
     }
+    if (plan.layout.pp > 1)
+        return; // they are a chunk's: see add_units_of_a_chunk()
     // At the loss there are the last gradients of the micro-batch before, on their way since then, and the head's own
     // as its product gives it. Without the logits, gradients wait for their reduction as activations are freed.
     const bool moe = plan.model.experts.has_value();
@@ -132,14 +134,12 @@ void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         freed = freed - freed_selectively<Number>(plan, rank, moe, freed);
     const Number one = width * unit;
     Number at_loss = element * rear;
-    const double front
-        = parameters.dense - parameters.layers - (parameters.lasting_unit > 0 ? 0 : parameters.rear_unit);
     if (training.micro_batches > 1)
-        at_loss += front > 0 ? one + width * input<Number>("parameters before the layers", front) : 2 * one;
-    Number later = width * rear + one, most = at_loss;
-    if (parameters.rear_unit > 0)
-        later = later - logits_bytes<Number>(plan, rank);
-    most = larger(most, later);
+        at_loss += one
+            + width
+                * input<Number>("parameters before the layers",
+                    parameters.dense - parameters.layers - (parameters.lasting_unit > 0 ? 0 : parameters.rear_unit));
+    Number later = width * rear + one - logits_bytes<Number>(plan, rank), most = larger(at_loss, later);
     for (double filled = 2; filled < buffers; ++filled) {
         later = later + one - freed;
         most = larger(most, later);

@@ -2,6 +2,7 @@
 #include "core/search/stage_terms.h"
 
 #include "core/program/allocations.h"
+#include "core/program/gradients_on_their_way.h"
 #include "core/program/layer_operations.h"
 #include "core/program/sharding_operations.h"
 
@@ -92,7 +93,7 @@ void StageTermTable::set_layout(const ResolvedPlan& plan)
     const Key key{layout.tp, layout.cp, layout.ep, layout.etp, packed(GroupKind::tp), packed(GroupKind::cp),
         experts ? packed(GroupKind::ep) : 0, pipeline && plan.nodes() > 1 ? 1 : 0,
         pipeline && traits_of(plan.training.schedule).splits_backward ? 1 : 0, scales ? packed(GroupKind::dp_cp) : 0,
-        scales && gathers_fp8(plan.training, layout) ? 1 : 0};
+        scales && gathers_fp8(plan.training, layout) ? 1 : 0, units_of_chunks(plan) ? 1 : 0};
     cut_ = &cuts_[key];
 }
 
@@ -151,7 +152,15 @@ void StageTermTable::for_each_part(const ResolvedPlan& plan, const ChunkKind& ki
         return *terms;
     };
     const auto again = static_cast<std::size_t>(plan.training.recompute);
-    // Layers of both kinds share their windows; offloaded layers share two buffers.
+    // Layers of both kinds share their windows; offloaded layers share two buffers; units of a chunk are one after the
+    // other.
+    if (is_our_trainer(context_.constants) && units_of_chunks(plan)) {
+        const auto [place, fresh] = known.whole.try_emplace({kind, plan.training.recompute});
+        if (fresh)
+            place->second = build(plan, kind);
+        add(place->second, 1);
+        return;
+    }
     if ((kind.dense > 0 && kind.moe > 0) || plan.training.offload == Offload::activations) {
         const ChunkKind layers{kind.dense, kind.moe, false, false};
         const auto [place, fresh] = known.whole.try_emplace({layers, plan.training.recompute});
@@ -241,7 +250,7 @@ StageParameters StageTermTable::parameters(const ResolvedPlan& plan, std::span<c
 bool StageTermTable::goes_by_batch(const ResolvedPlan& plan) const
 {
     const bool waits = is_our_trainer(context_.constants) && fully_sharded(plan.training);
-    return plan.training.optimizer_in_backward || (waits && reduced_each_micro_batch(plan));
+    return plan.training.optimizer_in_backward || (waits && plan.layout.pp == 1);
 }
 
 StageBytes StageTermTable::stage_bytes(const ResolvedPlan& plan, const StageParameters& parameters) const

@@ -107,7 +107,7 @@ private:
         std::map<std::pair<ChunkKind, Recompute>, ChunkTerms> whole; // chunks that are no sum of parts
     };
     // Everything that they depend on within one search, micro-batch and recomputation apart.
-    using Key = std::array<std::int32_t, 11>;
+    using Key = std::array<std::int32_t, 12>;
     struct Hash {
         std::size_t operator()(const Key& key) const;
     };

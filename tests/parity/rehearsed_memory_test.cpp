@@ -118,7 +118,7 @@ const fourfold::testing::Case kPlanned[] = {
         {}},
     {"pp4_fsdp4_each_interleaved_recompute",
         {"gpus=16", "layout.pp=4", "layout.dp=4", "layout.virtual_stages=2", "training.schedule=\"interleaved\"",
-            kSharded, kEach, kRecomputed, "training.global_batch=64"},
+            kSharded, kEach, kRecomputed, kMany, "training.global_batch=512"},
         {}},
     {"pp2_fsdp8_each_zb_h1",
         {"gpus=16", "layout.pp=2", "layout.dp=8", "training.schedule=\"zb-h1\"", kSharded, kEach,

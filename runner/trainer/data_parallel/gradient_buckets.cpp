@@ -57,12 +57,20 @@ struct GradientBuckets::State {
         return weights.masters()[b].options().device(weights.device()).dtype(settings.type);
     }
 
+    // Than the one that makes gradients of bucket `b`.
+    [[nodiscard]] bool is_of_an_earlier_pass(const Reduction& reduction, std::size_t b) const
+    {
+        const auto of_layers
+            = [&](std::size_t bucket) { return !settings.lanes.empty() && settings.lanes[bucket] > 0; };
+        const bool other_chunk = lane_of[reduction.bucket] != lane_of[b] && of_layers(reduction.bucket) && of_layers(b);
+        return other_chunk || reduction.round < lanes[lane_of[b]].round();
+    }
+
     const at::Tensor& flat_of(std::size_t b)
     {
         if (flat[b].defined())
             return flat[b];
-        const int round = lanes[lane_of[b]].round();
-        while (!under_way.empty() && under_way.front().round < round) // through since the forward pass
+        while (!under_way.empty() && is_of_an_earlier_pass(under_way.front(), b)) // through since then
             finish_oldest();
         flat[b] = at::zeros({weights.buckets()[b].elements}, options(b));
         if (!settings.each_micro_batch)

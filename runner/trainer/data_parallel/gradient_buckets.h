@@ -20,7 +20,8 @@ struct GradientSettings {
     bool overlap = true; // reduce behind backward passes, else after them or, each_micro_batch, between their products
     bool sequence_parallel = true; // gradients of weights that all TP ranks share are partial sums
     bool each_micro_batch = false; // stage 2, 3
-    // Beside the buckets: those of one number get complete in bucket order, and are reduced in it. Empty: all do.
+    // Beside the buckets: those of one number get complete in bucket order, and are reduced in it. Empty: all do. A
+    // pass makes gradients of one positive number, a chunk's layers, and of others.
     std::vector<int> lanes = {};
     at::ScalarType type = at::kFloat; // in which gradients are added up and reduced
     std::function<void(std::size_t bucket)> made = {}; // all gradients of a bucket came, for a micro-batch
