@@ -6,8 +6,9 @@
 namespace fourfold {
 
 namespace {
-// Of all layers and modules: the width over which one token's query meets a key plus the width of a value, 2 * heads * head_dim or
-// the two different widths of latent attention, times the keys that it meets; and what scans compute for a token.
+// Of all layers and modules: the width over which one token's query meets a key plus the width of a value, 2 * heads *
+// head_dim or the two different widths of latent attention, times the keys that it meets; and what scans compute for a
+// token.
 struct Mixing {
     double scores = 0, scans = 0;
 };

@@ -58,7 +58,18 @@ enum class Role : std::uint8_t {
 };
 
 // projection: joins streams outside of attention and MLP; replicated, in no narrow numbers and no matter of Muon's.
-enum class ParameterKind { embedding, position_embedding, attention, mlp, expert, router, projection, norm, bias, head };
+enum class ParameterKind {
+    embedding,
+    position_embedding,
+    attention,
+    mlp,
+    expert,
+    router,
+    projection,
+    norm,
+    bias,
+    head
+};
 
 // Names: Hugging Face's within the layer, ".weight" and ".bias" follow. All texts are literals.
 // `share` of a row: in how many of the layers that the rows stand for it is; 1 where all are alike (decoder.h: a mean

@@ -113,10 +113,10 @@ TEST_F(Rehearse, TakesARoutingByItsQuantile)
 {
     expect_problem(fourfold({"rehearse", plan(), "--routing", "0.95"}), 2, "has no expert parallelism");
     expect_problem(fourfold({"rehearse", plan(), "--routing", "1"}), 2, "--routing");
-    const std::string experts = plan({{"gpus", 4}, {"layout", {{"tp", 1}, {"cp", 1}, {"pp", 1}, {"dp", 4},
-                                                       {"virtual_stages", 1}, {"ep", 4}}},
-        {"training", {{"schedule", "1f1b"}, {"micro_batch", 4}}},
-        {"model", {{"model_type", "mixtral"}, {"num_local_experts", 8}, {"num_experts_per_tok", 2}}}});
+    const std::string experts
+        = plan({{"gpus", 4}, {"layout", {{"tp", 1}, {"cp", 1}, {"pp", 1}, {"dp", 4}, {"virtual_stages", 1}, {"ep", 4}}},
+            {"training", {{"schedule", "1f1b"}, {"micro_batch", 4}}},
+            {"model", {{"model_type", "mixtral"}, {"num_local_experts", 8}, {"num_experts_per_tok", 2}}}});
     const Json even = json_of(fourfold({"rehearse", experts, "--json"})),
                rare = json_of(fourfold({"rehearse", experts, "--json", "--routing", "0.95"}));
     EXPECT_EQ(rare["verdict"], "ok") << "all agree on who sends how much";

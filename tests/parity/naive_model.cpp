@@ -391,9 +391,8 @@ NaiveLoss naive_loss(const ModelShape& model, const NamedWeights& weights, const
     };
     for (std::size_t position = 0; position < stream.size(); ++position) {
         const Vector& weight = weights.at(final_norm + ".weight");
-        stream[position] = gpt
-            ? layer_norm(stream[position], weight, weights.at(final_norm + ".bias"), model.norm_eps)
-            : rms_norm_of(model, stream[position], weight);
+        stream[position] = gpt ? layer_norm(stream[position], weight, weights.at(final_norm + ".bias"), model.norm_eps)
+                               : rms_norm_of(model, stream[position], weight);
         if (labels[position] >= 0)
             loss.cross_entropy += cross_entropy(stream[position], labels[position]);
     }
@@ -420,8 +419,8 @@ NaiveLoss naive_loss(const ModelShape& model, const NamedWeights& weights, const
             for (std::size_t at = i; at <= i + ahead; ++at)
                 counts = counts && labels[at] >= 0;
             if (counts)
-                loss.ahead += cross_entropy(rms_norm(stream[i], weight("shared_head.norm"), model.norm_eps),
-                                  labels[i + ahead])
+                loss.ahead
+                    += cross_entropy(rms_norm(stream[i], weight("shared_head.norm"), model.norm_eps), labels[i + ahead])
                     / model.predicted_ahead;
         }
     }

@@ -85,10 +85,9 @@ int free_port()
 
 std::map<std::string, std::string> rank_environment(int rank, int count)
 {
-    return {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(count)},
-        {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())},
-        {"FOURFOLD_ADDRESS", "127.0.0.1"}, {"FOURFOLD_TOKEN", random_token(32)}, {"FOURFOLD_BACKEND", ""},
-        {"OMP_NUM_THREADS", "1"}};
+    return {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(count)}, {"LOCAL_RANK", std::to_string(rank)},
+        {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())}, {"FOURFOLD_ADDRESS", "127.0.0.1"},
+        {"FOURFOLD_TOKEN", random_token(32)}, {"FOURFOLD_BACKEND", ""}, {"OMP_NUM_THREADS", "1"}};
 }
 
 Ranks::Ranks(int count, const std::vector<std::string>& command, const std::filesystem::path& folder,

@@ -202,10 +202,9 @@ const std::vector<std::string> kModels[] = {
 };
 const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded",
     "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused", "mixtral", "mixtral_dropping",
-    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries",
-    "deepseek_v3_ahead", "deepseek_v3_ahead_tied_recompute", "gpt_oss", "documents",
-    "documents_restarting_recompute", "documents_gpt2", "documents_gemma3", "documents_gemma3_fused_softmax",
-    "documents_bloom_unfused"};
+    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries", "deepseek_v3_ahead",
+    "deepseek_v3_ahead_tied_recompute", "gpt_oss", "documents", "documents_restarting_recompute", "documents_gpt2",
+    "documents_gemma3", "documents_gemma3_fused_softmax", "documents_bloom_unfused"};
 
 INSTANTIATE_TEST_SUITE_P(Models, Reference, ::testing::ValuesIn(kModels),
     [](const auto& info) { return std::string(kModelNames[info.index]); });

@@ -185,7 +185,7 @@ TEST(UnevenRouting, IsPlannedAsARehearsalHoldsIt)
         // What the first rank gets more, the others do not.
         const auto quiet = rehearse_rank(plan, 3, {.expert_imbalance = imbalance});
         ASSERT_TRUE(quiet) << quiet.error().line();
-        EXPECT_EQ(quiet->requested < rehearsed->requested, imbalance > 0) << imbalance;
+        EXPECT_EQ(quiet->requested<rehearsed->requested, imbalance> 0) << imbalance;
     }
 }
 
@@ -216,8 +216,7 @@ TEST_P(PredictionModules, ArePlannedAsARehearsalHoldsThem)
         const auto rehearsed = rehearse_rank(plan, last * plan.layout.tp * plan.layout.cp);
         EXPECT_TRUE(rehearsed) << rehearsed.error().line();
         constexpr double kGiB = 1 << 30;
-        return Held{
-            double(rehearsed->requested) / kGiB, predict(plan).memory_by_stage.at(std::size_t(last)).total()};
+        return Held{double(rehearsed->requested) / kGiB, predict(plan).memory_by_stage.at(std::size_t(last)).total()};
     };
     const Held without = held("0"), with = held("1");
     const double added = with.rehearsed - without.rehearsed, planned = with.planned - without.planned;

@@ -44,7 +44,8 @@ public:
 
 private:
     // [n, micro_batch, seq_len] int64 in the host's memory, pinned where it goes to a GPU: tokens, labels, where
-    // documents are masked starts, and for each module that predicts further ahead its tokens and its labels. Made by who asks for them, and filled beside it.
+    // documents are masked starts, and for each module that predicts further ahead its tokens and its labels. Made by
+    // who asks for them, and filled beside it.
     [[nodiscard]] at::Tensor room() const;
     [[nodiscard]] Expected<at::Tensor> samples(const GlobalBatch& batch, int micro_batch, at::Tensor room) const;
     [[nodiscard]] Batch own_part(const at::Tensor& read) const;

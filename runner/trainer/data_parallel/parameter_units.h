@@ -32,8 +32,8 @@ public:
     void publish() const;
 
     // Around the forward computation of a layer, or of what is outside of the layers. On return from enter() its
-    // weights are there, and the next one's come, unless it is only looked up in passing. leave() takes and returns what was computed last with them; before the backward pass comes to
-    // it, the weights are there again.
+    // weights are there, and the next one's come, unless it is only looked up in passing. leave() takes and returns
+    // what was computed last with them; before the backward pass comes to it, the weights are there again.
     void enter(int layer, bool in_passing = false) const;
     [[nodiscard]] at::Tensor leave(int layer, const at::Tensor& y) const;
     // All gradients of a bucket are made: nothing needs its weights until the next forward.

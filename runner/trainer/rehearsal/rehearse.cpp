@@ -102,7 +102,8 @@ Expected<Json> rehearse(const ResolvedPlan& plan, const RehearsalSettings& setti
     };
     tell();
     for (const int rank : chosen) {
-        FOURFOLD_TRY(RankRehearsal rehearsed, rehearse_rank(plan, rank, {.capacity = capacity, .expert_imbalance = settings.expert_imbalance}));
+        FOURFOLD_TRY(RankRehearsal rehearsed,
+            rehearse_rank(plan, rank, {.capacity = capacity, .expert_imbalance = settings.expert_imbalance}));
         const Coordinates at = plan.layout.coordinates(rank);
         const bool shown = at.tp == 0 && at.cp == 0 && at.dp == 0;
         if (shown)
