@@ -2,6 +2,7 @@
 #include "core/program/allocations.h"
 
 #include "core/plan/plan_schedule.h"
+#include "core/program/allocation_list.h"
 #include "core/program/backward_memory.h"
 #include "core/program/gradients_on_their_way.h"
 #include "core/program/modules_ahead.h"
@@ -15,23 +16,8 @@
 namespace fourfold {
 namespace {
 
-constexpr const char* kZero = "Rajbhandari et al., arXiv:1910.02054: what data parallel ranks share out";
 constexpr const char* kActivations
     = "Korthikanti et al., arXiv:2205.05198, table 2, with grouped queries, gated MLP and fused attention";
-
-template <typename Number>
-void add(std::vector<AllocationOf<Number>>& list, MemoryKind kind, Lifetime lifetime, const Number& bytes,
-    const char* name, const char* note = "")
-{
-    if (value_of(bytes) > 0)
-        list.push_back({kind, lifetime, bytes, name, note});
-}
-
-template <typename Number>
-Number constant(const RankShape& rank, Constant constant)
-{
-    return input<Number>(info(constant).name, rank.constants[constant]);
-}
 
 bool has_score_matrix(const Training& training)
 {
@@ -60,94 +46,6 @@ Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
     return input<Number>("tokens", rank.tokens) * rebuilt * input<Number>("bytes", rank.element_bytes);
 }
 
-template <typename Number>
-Number logits_bytes(const ResolvedPlan& plan, const RankShape& rank)
-{
-    const Number logits
-        = input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab) / input<Number>("TP", rank.tp);
-    const Number bytes = logits * constant<Number>(rank, Constant::logits_memory_bytes)
-        * input<Number>("bytes", rank.element_bytes) / 2;
-    if (!has_plain_forms(plan, rank))
-        return bytes;
-    return bytes + logits * input<Number>("bytes of a softmax", plain_forms::kLoss.of(rank.element_bytes).kept);
-}
-
-template <typename Number>
-void add_gathered_weights(
-    std::vector<AllocationOf<Number>>& list, const RankShape& rank, const StageParameters& parameters)
-{
-    add<Number>(list, MemoryKind::weights, Lifetime::step,
-        input<Number>("parameters", parameters.total()) * input<Number>("bytes", rank.element_bytes),
-        "gathered weights", "kept from the first forward to the last backward where passes over micro-batches overlap");
-}
-
-// What is whole for a while where parts are kept, of a trainer that reduces gradients in place
-// (Constant::gradient_buffers).
-template <typename Number>
-void add_buffers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
-    const StageParameters& parameters)
-{
-    const Training& training = plan.training;
-    const Sharded split = sharded(plan);
-    const Number width = input<Number>("bytes of a gradient", rank.gradient_bytes);
-    const double buffers = rank.constants[Constant::gradient_buffers];
-    if (training.sharding == Sharding::gradients && split.gradients > 1 && !gradients_go_at_once(training)) {
-        const Number tensor = input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
-        add<Number>(list, MemoryKind::gradients, Lifetime::step,
-            width * (input<Number>("the largest weight", parameters.largest_tensor) + (buffers - 1) * tensor),
-            "gradients before their reduction", "of a micro-batch: what is filled and what is being reduced");
-    }
-    if (!fully_sharded(training) || split.weights <= 1)
-        return;
-    const Number element = input<Number>("bytes", rank.element_bytes);
-    const Number unit = input<Number>("parameters of a unit",
-        parameters.largest_layer * std::min(std::max(1, training.fsdp.layers_per_unit), parameters.layer_count));
-    const Number rear = input<Number>("parameters behind the layers", parameters.rear_unit);
-    const Number units = constant<Number>(rank, Constant::fsdp_unit_buffers);
-    if (gathered_once_a_step(plan))
-        add_gathered_weights(list, rank, parameters);
-    else if (plan.layout.pp == 1)
-        add<Number>(list, MemoryKind::weights, Lifetime::step,
-            element * larger(units * unit + input<Number>("shared by both ends", parameters.lasting_unit), unit + rear),
-            "gathered units",
-            "the unit in use and the prefetched one; the head's from the forward to the backward pass");
-    // Of a split backward pass some gradients come before a matrix's, and make the room for all of their unit.
-    const bool split_pass = plan.layout.pp > 1 && traits_of(training.schedule).splits_backward;
-    if (!reduced_each_micro_batch(plan) || split_pass) {
-        const double others
-            = parameters.dense * (1 - 1 / split.gradients) + parameters.experts * (1 - 1 / split.expert_gradients);
-        if (!gradients_go_at_once(training))
-            add<Number>(list, MemoryKind::gradients, Lifetime::step,
-                input<Number>("parameters of others", others) * width, "unsharded gradients",
-                "kept until the last micro-batch, or a split backward pass's second half");
-        return;
-    }
-    if (plan.layout.pp > 1)
-        return; // they are a chunk's: see add_units_of_a_chunk()
-    // At the loss there are the last gradients of the micro-batch before, on their way since then, and the head's own
-    // as its product gives it. Without the logits, gradients wait for their reduction as activations are freed.
-    const bool moe = plan.model.experts.has_value();
-    Number freed = layer_activation_bytes<Number>(plan, rank, moe);
-    if (training.recompute == Recompute::full)
-        freed = layer_input_bytes<Number>(rank);
-    else if (training.recompute == Recompute::selective)
-        freed = freed - freed_selectively<Number>(plan, rank, moe, freed);
-    const Number one = width * unit;
-    Number at_loss = element * rear;
-    if (training.micro_batches > 1)
-        at_loss += one
-            + width
-                * input<Number>("parameters before the layers",
-                    parameters.dense - parameters.layers - (parameters.lasting_unit > 0 ? 0 : parameters.rear_unit));
-    Number later = width * rear + one - logits_bytes<Number>(plan, rank), most = larger(at_loss, later);
-    for (double filled = 2; filled < buffers; ++filled) {
-        later = later + one - freed;
-        most = larger(most, later);
-    }
-    add<Number>(list, MemoryKind::gradients, Lifetime::step, most, "gradients of units",
-        "those that are filled or being reduced, less the logits or activations that are gone by then");
-}
-
 // Of a row that is in a share of the layers.
 template <typename Number>
 Number of_share(double share, const Number& width)
@@ -156,6 +54,18 @@ Number of_share(double share, const Number& width)
 }
 
 } // namespace
+
+template <typename Number>
+Number logits_bytes(const ResolvedPlan& plan, const RankShape& rank)
+{
+    const Number logits
+        = input<Number>("tokens", rank.tokens) * input<Number>("vocabulary", rank.vocab) / input<Number>("TP", rank.tp);
+    const Number bytes = logits * constant_input<Number>(rank, Constant::logits_memory_bytes)
+        * input<Number>("bytes", rank.element_bytes) / 2;
+    if (!has_plain_forms(plan, rank))
+        return bytes;
+    return bytes + logits * input<Number>("bytes of a softmax", plain_forms::kLoss.of(rank.element_bytes).kept);
+}
 
 template <typename Number>
 LayerWidths<Number> layer_widths(const ResolvedPlan& plan, const RankShape& rank, bool moe)
@@ -242,111 +152,22 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
     Number routed = 0.0;
     if (moe) // permuted inputs and expert outputs
         routed = 2 * input<Number>("routed tokens", rank.routed_tokens) * whole * element;
-    Number hidden
-        = constant<Number>(rank, Constant::activation_hidden_factor) * whole / input<Number>("TP", rank.sequence_split);
+    Number hidden = constant_input<Number>(rank, Constant::activation_hidden_factor) * whole
+        / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
-        hidden += constant<Number>(rank, Constant::activation_gathered_factor) * whole;
+        hidden += constant_input<Number>(rank, Constant::activation_gathered_factor) * whole;
     hidden = of_share(branches(plan.model, moe) / 2, hidden); // they hold of two branches
     Number bytes
         = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + kept.norms + mlp) + routed;
     if (!plan.training.compile || is_our_trainer(rank.constants))
-        bytes *= constant<Number>(rank, Constant::eager_activation_factor);
+        bytes *= constant_input<Number>(rank, Constant::eager_activation_factor);
     if (has_plain_forms(plan, rank))
         bytes += plainly_kept<Number>(plan, rank, moe, kept);
     if (plan.training.async_tp && rank.tp > 1)
-        bytes *= 1 - constant<Number>(rank, Constant::async_tp_memory_saving);
+        bytes *= 1 - constant_input<Number>(rank, Constant::async_tp_memory_saving);
     if (has_score_matrix(plan.training))
         bytes += score_bytes<Number>(rank);
     return bytes;
-}
-
-template <typename Number>
-std::vector<AllocationOf<Number>> state_allocations(
-    const ResolvedPlan& plan, const RankShape& rank, const StageParameters& parameters)
-{
-    const Sharded split = sharded(plan);
-    const bool fsdp = fully_sharded(plan.training);
-    const bool mixed = plan.training.precision != Precision::fp32;
-    // Fully sharded weights are the fp32 masters themselves; else masters belong to the optimizer's states.
-    const double weight_bytes = fsdp && mixed ? 4 : rank.element_bytes;
-    const double state_bytes = 2 * rank.state_bytes + (mixed && !fsdp ? 4 : 0);
-    const char* dense = parameters.experts > 0 ? "dense parameters" : "parameters";
-    const auto size = [&](double bytes, double dense_split, double expert_split) -> Number {
-        return input<Number>("bytes", bytes)
-            * (input<Number>(dense, parameters.dense) / input<Number>("shards", dense_split)
-                + input<Number>("parameters of experts", parameters.experts) / input<Number>("shards", expert_split));
-    };
-    const auto total
-        = [&](const Number& bytes) -> Number { return input<Number>("parameters", parameters.total()) * bytes; };
-    const Number element = input<Number>("bytes", rank.element_bytes);
-    std::vector<AllocationOf<Number>> list;
-    add<Number>(list, MemoryKind::weights, Lifetime::step,
-        size(weight_bytes, split.weights, split.expert_weights) * constant<Number>(rank, Constant::weight_memory_scale),
-        "weights", fsdp && mixed ? "fp32 masters" : "after TP, PP and EP");
-    if (!gradients_go_at_once(plan.training))
-        add<Number>(list, MemoryKind::gradients, Lifetime::step,
-            size(rank.gradient_bytes, split.gradients, split.expert_gradients)
-                * constant<Number>(rank, Constant::gradient_memory_scale),
-            "gradients", split.gradients > 1 ? kZero : "");
-    else
-        add_gradients_of_a_unit(list, rank, parameters, split);
-    if (plan.training.offload != Offload::optimizer) {
-        Number states = size(state_bytes, split.states, split.expert_states);
-        const bool under_muon = parameters.muon + parameters.expert_muon > 0;
-        if (under_muon) // which have no variance
-            states = states
-                - input<Number>("bytes", rank.state_bytes)
-                    * (input<Number>("matrices under Muon", parameters.muon) / input<Number>("shards", split.states)
-                        + input<Number>("matrices of experts", parameters.expert_muon)
-                            / input<Number>("shards", split.expert_states));
-        add<Number>(list, MemoryKind::optimizer, Lifetime::step,
-            states * constant<Number>(rank, Constant::optimizer_memory_scale), "optimizer states",
-            !under_muon          ? (mixed && !fsdp ? "fp32 master weights, momentum, variance" : "momentum, variance")
-                : mixed && !fsdp ? "fp32 master weights, momentum, and variance of what Muon does not update"
-                                 : "momentum, and variance of what Muon does not update");
-    }
-    add<Number>(list, MemoryKind::optimizer, Lifetime::update,
-        input<Number>("matrices of a round", muon_workspace(plan, rank, parameters)), "matrices in iteration",
-        "Muon: what an owner gathers, and the products of its Newton-Schulz iteration");
-    const bool unfused = plan.training.optimizer == Optimizer::adam || plan.training.optimizer == Optimizer::adamw;
-    if (unfused && plan.training.offload != Offload::optimizer)
-        add<Number>(list, MemoryKind::optimizer, Lifetime::step,
-            constant<Number>(rank, Constant::unfused_optimizer_copies) * 4
-                * input<Number>("elements", parameters.largest_tensor) / input<Number>("shards", split.states),
-            "optimizer temporaries",
-            "fp32 copies of the largest tensor in an update that is not fused; their blocks stay in the allocator's "
-            "cache");
-    if (is_our_trainer(rank.constants) && plan.training.grad_dtype == Precision::fp16)
-        add<Number>(list, MemoryKind::gradients, Lifetime::update, size(4, split.states, split.expert_states),
-            "gradients in fp32", "the loss scale would not come off in fp16");
-    if (is_our_trainer(rank.constants)) {
-        add_buffers(list, plan, rank, parameters);
-    } else if (plan.training.sharding == Sharding::gradients && micro_batches_together(plan) > 1)
-        add<Number>(list, MemoryKind::gradients, Lifetime::step,
-            2 * total(input<Number>("bytes", rank.gradient_bytes))
-                / input<Number>("chunks", plan.layout.virtual_stages),
-            "unsharded gradients of a chunk",
-            "summed over the micro-batches of a block, while those of the chunk before are reduced");
-    else if (fsdp && split.weights > 1) {
-        const Number unit = constant<Number>(rank, Constant::fsdp_unit_buffers)
-            * input<Number>("parameters of the largest unit", parameters.largest_unit) * element;
-        if (gathered_once_a_step(plan))
-            add_gathered_weights(list, rank, parameters);
-        else
-            add<Number>(list, MemoryKind::weights, Lifetime::step, unit, "gathered units",
-                "the unit in use and the prefetched one");
-        if (reduced_each_micro_batch(plan))
-            add<Number>(
-                list, MemoryKind::gradients, Lifetime::step, unit, "unit gradients", "before their reduce-scatter");
-        else
-            add<Number>(list, MemoryKind::gradients, Lifetime::step,
-                total(constant<Number>(rank, Constant::pipeline_gradient_bytes)), "unsharded gradients",
-                "kept until the last micro-batch");
-    }
-    add<Number>(list, MemoryKind::other, Lifetime::step,
-        constant<Number>(rank, Constant::framework_memory_gib) * input<Number>("bytes per GiB", kGib),
-        "library workspaces");
-    return list;
 }
 
 namespace {
@@ -362,7 +183,7 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
         return larger(Number(0.0),
             layer - row * input<Number>("kept by operations", kept_by_operations(plan, rank, routed_layer)));
     const bool scaled = !plan.training.compile || is_our_trainer(rank.constants);
-    const Number made = scaled ? row * constant<Number>(rank, Constant::eager_activation_factor) : row;
+    const Number made = scaled ? row * constant_input<Number>(rank, Constant::eager_activation_factor) : row;
     const LayerWidths<Number> widths = layer_widths<Number>(plan, rank, routed_layer);
     const Number tokens = input<Number>("tokens", rank.tokens);
     const bool plain = has_plain_forms(plan, rank);
@@ -396,7 +217,7 @@ Number freed_selectively(const ResolvedPlan& plan, const RankShape& rank, bool m
 {
     if (!parts_of_stack(plan))
         return freed_by_parts<Number>(plan, rank, moe, layer);
-    Number freed = layer * (1 - constant<Number>(rank, Constant::selective_memory_share));
+    Number freed = layer * (1 - constant_input<Number>(rank, Constant::selective_memory_share));
     if (has_score_matrix(plan.training))
         freed = larger(freed, score_bytes<Number>(rank));
     if (plan.model.latent)
@@ -438,7 +259,7 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
     const char* note = kActivations;
     if (training.recompute == Recompute::full) {
         kept = (layers - again) * layer + again * part("input of a layer", layer_input_bytes<Number>(rank));
-        add<Number>(list, MemoryKind::activations, Lifetime::backward, layer, "recomputed layer",
+        add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, layer, "recomputed layer",
             "one layer's activations, rebuilt from its input");
     } else if (training.recompute == Recompute::selective) {
         Number freed = 0.0;
@@ -451,7 +272,7 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
             freed = of(dense_layers, false) + of(moe_layers, true);
         }
         kept = whole - again * part("recomputed part of a layer", freed);
-        add<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
+        add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, freed, "recomputed part of a layer");
     }
     if (is_our_trainer(rank.constants)) {
         Number slopes = 0.0;
@@ -459,22 +280,22 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
             slopes = backward_bytes<Number>(plan, rank, false);
         if (moe_layers > 0)
             slopes = larger(slopes, backward_bytes<Number>(plan, rank, true));
-        add<Number>(list, MemoryKind::activations, Lifetime::backward, slopes, "gradients within a layer",
+        add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, slopes, "gradients within a layer",
             "of activations, from product to product");
     }
     // One micro-batch's layers come as another's go.
     if (plan.layout.pp == 1 && passes_side_by_side(plan))
-        add<Number>(list, MemoryKind::activations, Lifetime::backward, layer, "a layer of the micro-batch beside",
-            "its forward and this backward take turns, layer by layer");
+        add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, layer,
+            "a layer of the micro-batch beside", "its forward and this backward take turns, layer by layer");
     if (training.offload == Offload::activations) {
         const Number buffers = 2 * (again < layers ? layer : kept / layers);
         for (const Lifetime pass : {Lifetime::forward, Lifetime::loss, Lifetime::backward})
-            add<Number>(list, MemoryKind::activations, pass, buffers, "offloaded layers",
+            add_allocation<Number>(list, MemoryKind::activations, pass, buffers, "offloaded layers",
                 "the layer in use and the one on its way to the host or from there");
         kept = 2 * part("input of a layer", layer_input_bytes<Number>(rank));
         note = "what came from the stage before and what went to the next: the host has all else";
     }
-    add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
+    add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
 }
 
 // Modules that predict further ahead: a layer each, what joins its inputs, and logits that are there beside the head's
@@ -494,12 +315,12 @@ void add_modules(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         kept = 2 * stream;
     else if (repeats_modules(training))
         kept = kept - freed_selectively<Number>(plan, rank, moe, layer);
-    add<Number>(list, MemoryKind::activations, Lifetime::micro_batch, modules * kept, "prediction modules",
+    add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, modules * kept, "prediction modules",
         "activations of a layer each, and of what joins its inputs");
     const Number logits = modules * logits_bytes<Number>(plan, rank);
-    add<Number>(list, MemoryKind::activations, Lifetime::loss, logits, "logits of prediction modules");
+    add_allocation<Number>(list, MemoryKind::activations, Lifetime::loss, logits, "logits of prediction modules");
     if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
-        add<Number>(
+        add_allocation<Number>(
             list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits of prediction modules");
     for (int module = 0; module < plan.model.predicted_ahead; ++module)
         add_weight_gradient_allocations(list, plan, rank, moe ? 0 : 1, moe ? 1 : 0, true);
@@ -516,15 +337,15 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     if (shape.layers > 0)
         add_layers(list, plan, rank, dense, moe, shape.recompute_layers);
     if (shape.embedding && plan.training.offload != Offload::activations)
-        add<Number>(
+        add_allocation<Number>(
             list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
     if (shape.head) {
         const Number logits = logits_bytes<Number>(plan, rank);
-        add<Number>(
+        add_allocation<Number>(
             list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
         // Freed before the layers' backward; what is reserved stays.
         if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
-            add<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
+            add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
                 "the allocator keeps their blocks for the layers' backward");
     }
     add_gradients_on_their_way(list, plan, rank, shape, moe > 0);
@@ -539,10 +360,11 @@ template LayerWidths<Formula> layer_widths(const ResolvedPlan&, const RankShape&
 template double layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
 template double freed_selectively(const ResolvedPlan&, const RankShape&, bool, const double&);
 template double layer_input_bytes(const RankShape&);
+template Formula layer_input_bytes(const RankShape&);
+template Formula freed_selectively(const ResolvedPlan&, const RankShape&, bool, const Formula&);
 template Formula layer_activation_bytes(const ResolvedPlan&, const RankShape&, bool);
-template std::vector<Allocation> state_allocations(const ResolvedPlan&, const RankShape&, const StageParameters&);
-template std::vector<AllocationOf<Formula>> state_allocations(
-    const ResolvedPlan&, const RankShape&, const StageParameters&);
+template double logits_bytes(const ResolvedPlan&, const RankShape&);
+template Formula logits_bytes(const ResolvedPlan&, const RankShape&);
 template std::vector<Allocation> chunk_allocations(const ResolvedPlan&, const RankShape&, const ChunkShape&);
 template std::vector<AllocationOf<Formula>> chunk_allocations(const ResolvedPlan&, const RankShape&, const ChunkShape&);
 

@@ -52,6 +52,10 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
 template <typename Number = double>
 Number freed_selectively(const ResolvedPlan& plan, const RankShape& rank, bool moe, const Number& layer);
 
+// Bytes of the logits at the loss, with their copy and gradient.
+template <typename Number = double>
+Number logits_bytes(const ResolvedPlan& plan, const RankShape& rank);
+
 // Bytes of what passes from layer to layer.
 template <typename Number = double>
 Number layer_input_bytes(const RankShape& rank);
