@@ -57,6 +57,8 @@ std::vector<Chapter> chapters()
                 {"capacity by rank",
                     {"training.experts.capacity_of=\"rank\"", mixtral, "training.experts.capacity=1.25"}},
                 {"balance by micro-batch", {"training.experts.balance=\"micro-batch\"", mixtral}},
+                {"multi-token prediction",
+                    {"run.ahead_loss_weight=0.5", deepseek, "model.num_nextn_predict_layers=1", "layout.ep=8"}},
                 {"exchange behind another micro-batch",
                     {"training.overlap.expert_exchange=true", mixtral, "layout.ep=8"}}}},
         {"Precision",
