@@ -27,6 +27,18 @@ struct Chapter {
     std::vector<Technique> techniques;
 };
 
+// The shipped configuration, as its users write it into a plan, with a prediction module.
+std::string deepseek_ahead()
+{
+    auto config = read_json_file(FOURFOLD_SOURCE_DIR "/presets/models/deepseek-v3.json");
+    if (!config)
+        return config.error().line();
+    for (const char* const key : {"id", "name", "source"})
+        config->erase(key);
+    (*config)["num_nextn_predict_layers"] = 1;
+    return "model=" + config->dump();
+}
+
 // Of a job of two nodes, so that each kind of parallelism has somewhere to be.
 std::vector<Chapter> chapters()
 {
@@ -57,8 +69,7 @@ std::vector<Chapter> chapters()
                 {"capacity by rank",
                     {"training.experts.capacity_of=\"rank\"", mixtral, "training.experts.capacity=1.25"}},
                 {"balance by micro-batch", {"training.experts.balance=\"micro-batch\"", mixtral}},
-                {"multi-token prediction",
-                    {"run.ahead_loss_weight=0.5", deepseek, "model.num_nextn_predict_layers=1", "layout.ep=8"}},
+                {"multi-token prediction", {"run.ahead_loss_weight=0.5", deepseek_ahead(), "layout.ep=8"}},
                 {"exchange behind another micro-batch",
                     {"training.overlap.expert_exchange=true", mixtral, "layout.ep=8"}}}},
         {"Precision",
