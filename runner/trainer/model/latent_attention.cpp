@@ -58,8 +58,12 @@ LatentProjections::Heads LatentProjections::forward(
         {keys_and_values.narrow(-1, 0, plain), shared.expand({shared.size(0), b, keys_and_values.size(2), turned})},
         -1);
     out.value = keys_and_values.narrow(-1, plain, latent.value_head_dim);
-    if (latent.value_head_dim < plain + turned)
-        out.value = at::constant_pad_nd(out.value, {0, plain + turned - latent.value_head_dim});
+    const int64_t wider = latent.value_head_dim - (plain + turned);
+    if (wider < 0)
+        out.value = at::constant_pad_nd(out.value, {0, -wider});
+    for (at::Tensor* const x : {&out.query, &out.key})
+        if (wider > 0) // zeros change no product
+            *x = at::constant_pad_nd(*x, {0, wider});
     return out;
 }
 

@@ -17,8 +17,8 @@ public:
     LatentProjections(const ModelShape& shape, const Weights& weights, int layer);
 
     struct Heads {
-        // [s, b, heads, head_dim]; values are [s, b, heads, value_head_dim], or, where heads are wider, filled up to
-        // those with zeros: kernels want one width.
+        // [s, b, heads, head_dim]; values are [s, b, heads, value_head_dim]. What is narrower is filled up to the other
+        // with zeros: kernels want one width.
         at::Tensor query, key, value;
     };
     // x: [rows, b, hidden], this rank's rows of the normed stream. `rotary`: of the rotated part, for all s positions.
