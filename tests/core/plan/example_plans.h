@@ -45,7 +45,7 @@ inline constexpr const char* kEverything = R"({
     "data": [{"path": "a.bin", "weight": 2, "dtype": "uint32", "range": [0.1, 0.8]}, {"path": "b.txt"}],
     "data_order": "epochs", "documents": {"mask": true, "end": 2, "restart_positions": true},
     "lr": 1e-3, "min_lr": 1e-5, "lr_schedule": "wsd", "warmup_steps": 3, "betas": [0.8, 0.99], "eps": 1e-6,
-    "momentum": 0.9, "weight_decay": 0.2, "clip_norm": 0.5, "routing_bias_rate": 0.01,
+    "momentum": 0.9, "weight_decay": 0.2, "clip_norm": 0.5, "routing_bias_rate": 0.01, "ahead_loss_weight": 0.4,
     "eval": {"every": 5, "batches": 3, "data": [{"path": "c.bin", "weight": 1, "dtype": "uint8", "range": [0.8, 1]}]},
     "checkpoint": {"every": 2, "keep": 4, "path": "ckpt", "load": "old", "from_last_good": true},
     "watch": {"not_finite": "stop", "spike": "skip", "sigma": 4, "window": 50}, "log_every": 10, "read_at": 90,
