@@ -56,6 +56,7 @@ ResolvedPlan random_plan(Random& random)
     training.offload = random.one_of({Offload::none, Offload::none, Offload::activations, Offload::optimizer});
     if (training.optimizer == Optimizer::muon && training.offload == Offload::optimizer)
         training.offload = Offload::none;
+    plan.model.predicted_ahead = plan.model.latent ? int(random.below(3)) : 0;
     training.grad_dtype = random.one_of({Precision::fp32, Precision::bf16});
     training.overlap.grad_reduce = !random.once_in(4);
     training.overlap.param_gather = !random.once_in(4);
