@@ -257,15 +257,15 @@ TEST(Splits, GroupsOfARow)
     row.plan.layout.pp = 2;
     row.plan.model.hidden = 1024;
     row.plan.model.layers = 24;
-    EXPECT_EQ(group_key(row, Split::table), row.table);
-    EXPECT_EQ(group_key(row, Split::section), "48 node contenders");
-    EXPECT_EQ(group_key(row, Split::block), "tp 4 cp 1 pp 2");
-    EXPECT_EQ(group_key(row, Split::model), "h 1024 L 24");
+    EXPECT_EQ(group_key(row, RowSplit::table), row.table);
+    EXPECT_EQ(group_key(row, RowSplit::section), "48 node contenders");
+    EXPECT_EQ(group_key(row, RowSplit::block), "tp 4 cp 1 pp 2");
+    EXPECT_EQ(group_key(row, RowSplit::model), "h 1024 L 24");
     row.source = "ours";
-    EXPECT_EQ(group_key(row, Split::source), "ours");
+    EXPECT_EQ(group_key(row, RowSplit::source), "ours");
     const bool odd = std::stoi(sha256_hex(row.table).substr(0, 2), nullptr, 16) % 2 == 1;
-    EXPECT_EQ(group_key(row, Split::halves), odd ? "half 1" : "half 0");
-    EXPECT_THAT(from_text<Split>("rows", "x").error().line(),
+    EXPECT_EQ(group_key(row, RowSplit::halves), odd ? "half 1" : "half 0");
+    EXPECT_THAT(from_text<RowSplit>("rows", "x").error().line(),
         HasSubstr("expected one of table, section, block, model, source, halves"));
 }
 
