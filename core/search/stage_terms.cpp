@@ -152,9 +152,10 @@ void StageTermTable::for_each_part(const ResolvedPlan& plan, const ChunkKind& ki
         return *terms;
     };
     const auto again = static_cast<std::size_t>(plan.training.recompute);
-    // Layers of both kinds share their windows; offloaded layers share two buffers; units of a chunk are one after the
-    // other.
-    if (is_our_trainer(context_.constants) && units_of_chunks(plan)) {
+    // Layers of both kinds share their windows, prediction modules those of the layers before them; offloaded layers
+    // share two buffers; units of a chunk are one after the other.
+    const bool modules = kind.head && base_.model.predicted_ahead > 0;
+    if (modules || (is_our_trainer(context_.constants) && units_of_chunks(plan))) {
         const auto [place, fresh] = known.whole.try_emplace({kind, plan.training.recompute});
         if (fresh)
             place->second = build(plan, kind);

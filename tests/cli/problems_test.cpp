@@ -136,12 +136,12 @@ TEST_F(Problems, OfTheTimelineLeaveNothingBehind)
 {
     const std::string plan = file("p.json", plan_text());
     fs::create_directories(folder() / "out");
-    for (const char* name : {"out/t.pdf", "out/t", "out/.json/"}) {
+    for (const char* name : {"out/t.gif", "out/t", "out/.json/"}) {
         const Output output = fourfold({"timeline", plan, "--output", name});
         EXPECT_NE(output.status, 0) << name;
         EXPECT_EQ(lines_of(output.err).size(), 1u) << output.err;
     }
-    expect_problem(fourfold({"timeline", plan, "--output", "out/t.pdf"}), 2, ".svg");
+    expect_problem(fourfold({"timeline", plan, "--output", "out/t.gif"}), 2, ".svg");
     for (const char* name : {"none/t.json", "none/t.svg", "none/t.png"})
         expect_problem(fourfold({"timeline", plan, "--output", name}), 2, "none/t");
     EXPECT_FALSE(fs::exists(folder() / "none"));

@@ -89,8 +89,8 @@ TEST(Structure, FewFilesSeeTheHeavyTorchHeaders)
     std::string list;
     for (const std::string& file : heavy)
         list += file + " ";
-    // Two of them: rehearsal/meta_kernels.cpp registers operators, autograd/saved_tensors.cpp hooks.
-    constexpr std::size_t kMost = 10;
+    // Of them rehearsal/meta_kernels.cpp and cpu_kernels.cpp register operators, autograd/saved_tensors.cpp hooks.
+    constexpr std::size_t kMost = 11;
     EXPECT_LE(heavy.size(), kMost) << list;
 }
 
