@@ -122,7 +122,7 @@ class ByteCounter {
 public:
     ByteCounter()
         : prices_(priced())
-        , device_(ledger_, prices_, {1, 132, false})
+        , device_(ledger_, prices_, {.product_workspace = 1, .multiprocessors = 132})
     {
     }
     [[nodiscard]] double bytes() const { return ledger_.total().seconds * 1e9; }
