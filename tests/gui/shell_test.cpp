@@ -293,7 +293,11 @@ private slots:
         QCOMPARE(pdf.count("/Type /Page\n"), 1);
         // Paper is white, also for who works in the dark.
         auto* bars = w.window.findChild<MemoryBars*>();
-        const QImage light = bars->grab().toImage();
+        QImage light;
+        QVERIFY(QTest::qWaitFor([&] { // laid out, and drawn twice alike
+            const QImage now = bars->grab().toImage();
+            return std::exchange(light, now) == now;
+        }));
         w.window.setTheme(ThemeChoice::dark);
         QVERIFY(themeOf(bars).dark);
         {

@@ -3,6 +3,7 @@
 // the same list), no rank waits for ever, and wires that are known to deadlock are found out.
 #include "runner/trainer/rehearsal/rehearse.h"
 
+#include "core/plan/plan_schedule.h"
 #include "core/program/build.h"
 #include "core/rehearsal/match.h"
 #include "core/schedule/schedules.h"
@@ -99,7 +100,7 @@ TEST(Rehearsal, FoldingMicroBatchesChangesNothing)
         // to the host until the pass of another.
         const ScheduleTraits& traits = traits_of(plan.training.schedule);
         const bool folds = traits.order == ChunkOrder::loop && !traits.splits_backward
-            && (plan.training.offload != Offload::activations || plan.layout.pp == 1);
+            && (plan.training.offload != Offload::activations || plan.layout.pp == 1) && !passes_side_by_side(plan);
         if (plan.gpus > kMostRanks || !check(plan).empty() || !plan.training.schedule_csv.empty())
             continue;
         for (const int rank : std::set<int>{0, plan.gpus - 1}) {

@@ -2,6 +2,7 @@
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 
 #include "core/layout/batch_ramp.h"
+#include "core/plan/plan_schedule.h"
 #include "runner/trainer/rehearsal/pass_player.h"
 #include "runner/trainer/rehearsal/recording_transport.h"
 #include "runner/trainer/rehearsal/rehearsed_device.h"
@@ -106,6 +107,8 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
 
 Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank, RankSettings settings)
 {
+    // A pass that is played has no graph for the one that is computed beside another.
+    settings.fold = settings.fold && !passes_side_by_side(plan);
     try {
         FOURFOLD_TRY(auto folded, two_steps(plan, rank, settings));
         if (folded)
