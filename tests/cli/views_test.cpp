@@ -134,8 +134,7 @@ TEST_F(Views, EveryCallOfTheGuideWorks)
             word = filled(word);
         const Output output = fourfold(words);
         EXPECT_EQ(output.status, 0) << call << "\n" << output.err;
-        const bool draws
-            = call.find("--output") != std::string::npos || call.find("--picture") != std::string::npos;
+        const bool draws = call.find("--output") != std::string::npos || call.find("--picture") != std::string::npos;
         const bool changes = words[0] == "model"
             || (words[0] == "history"
                 && std::set<std::string>{"note", "delete", "restore", "import"}.count(words[1]) > 0);
