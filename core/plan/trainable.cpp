@@ -154,15 +154,20 @@ std::optional<MatrixRow> first_of_layers(const ModelShape& model, Holds&& holds)
     return std::nullopt;
 }
 
+// Whether blocks of 8-bit numbers in experts are of positions of a sequence whose rows tp ranks have in parts.
+bool has_blocks_over_tp(const ResolvedPlan& plan)
+{
+    const Training& training = plan.training;
+    const bool blocks = training.fp8_recipe == Fp8Recipe::blockwise || training.fp8_recipe == Fp8Recipe::mxfp8;
+    return plan.model.experts && blocks && training.fp8_scale_group == Fp8ScaleGroup::micro_batch
+        && !experts_are_cut_over_tp(plan);
+}
+
 // Whether there are weight gradients to which each tp rank's rows of a sequence give a part of their own: of what makes
 // latents, and of experts that do not gather the rows of tp, where blocks are of positions.
 bool rows_are_summed_over_tp(const ResolvedPlan& plan)
 {
-    const Training& training = plan.training;
-    const bool blocks = training.fp8_recipe == Fp8Recipe::blockwise || training.fp8_recipe == Fp8Recipe::mxfp8;
-    const bool experts = plan.model.experts && blocks && training.fp8_scale_group == Fp8ScaleGroup::micro_batch
-        && !experts_are_cut_over_tp(plan);
-    return training.sequence_parallel && (plan.model.latent || experts);
+    return plan.training.sequence_parallel && (plan.model.latent || has_blocks_over_tp(plan));
 }
 
 // The sides of the matrices of 8 bits: those of the weights on a rank, and of its tokens, which weight gradients sum
@@ -190,6 +195,10 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
                 + (ranks > 1 ? (expert ? " after etp " : " after tp ") + std::to_string(ranks) : ""),
             "\"bf16\"");
     }
+    limits.refuse_if(has_blocks_over_tp(plan) && plan.layout.cp > 1 && plan.layout.tp > 1, "fp8_blocks", "layout.cp",
+        "fp8 " + to_text(training.fp8_recipe)
+            + " in experts that take the rows of tensor-parallel ranks one by one, under context parallelism",
+        "1");
     const bool zigzag = plan.layout.cp > 1 && training.cp_method != CpMethod::ulysses;
     const int pieces = std::lcm(zigzag ? 2 : 1, rows_are_summed_over_tp(plan) ? plan.layout.tp : 1);
     const double part = double(training.seq_len) / plan.layout.cp / pieces;

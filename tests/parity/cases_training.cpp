@@ -82,7 +82,7 @@ std::vector<Case> more_precision_cases()
             {"gpus=8", "layout.tp=2", "layout.dp=2", "layout.pp=2", "layout.ep=2", "layout.etp=1",
                 "training.sharding=\"parameters\""},
             fp8_experts("blockwise", 128)},
-        {"mxfp8_experts_cp2_tp2_ep4_capacity", {"gpus=4", "layout.tp=2", "layout.cp=2", "layout.ep=4", "layout.etp=1"},
+        {"mxfp8_experts_tp2_dp2_ep4_capacity", {"gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=4", "layout.etp=1"},
             joined(fp8_experts("mxfp8", 32), {"training.experts.capacity=0.8"})},
         {"mxfp8_experts_etp2_over_replicas_zero1",
             {"gpus=4", "layout.dp=4", "layout.etp=2", "layout.ep=2", "training.sharding=\"optimizer\""},

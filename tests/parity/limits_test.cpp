@@ -93,6 +93,8 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
             << recipe;
         EXPECT_EQ(fields(joined(experts, {"layout.ep=4", "layout.etp=1", "training.fp8_scale_group=\"rank\""})), List{})
             << recipe; // as they come
+        const List cut{"training.seq_len=1024", "layout.dp=1", "layout.cp=2", "layout.ep=4", "layout.etp=1"};
+        EXPECT_EQ(fields(joined(experts, cut)), List{"layout.cp"}) << recipe; // it does not equal one rank
     }
     EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=2", "layout.tp=2", "training.seq_len=32"}), List{});
     EXPECT_EQ(fields({fp8, "model=\"deepseek-v3\"", "gpus=4", "layout.tp=4", "training.seq_len=32"}),
