@@ -195,10 +195,9 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
                 + (ranks > 1 ? (expert ? " after etp " : " after tp ") + std::to_string(ranks) : ""),
             "\"bf16\"");
     }
-    limits.refuse_if(has_blocks_over_tp(plan) && plan.layout.cp > 1 && plan.layout.tp > 1, "fp8_blocks", "layout.cp",
-        "fp8 " + to_text(training.fp8_recipe)
-            + " in experts that take the rows of tensor-parallel ranks one by one, under context parallelism",
-        "1");
+    limits.refuse_if(has_blocks_over_tp(plan) && plan.layout.tp > 1, "fp8_blocks", "layout.etp",
+        "fp8 " + to_text(training.fp8_recipe) + " in experts that take the rows of tensor-parallel ranks one by one",
+        std::to_string(plan.layout.tp));
     const bool zigzag = plan.layout.cp > 1 && training.cp_method != CpMethod::ulysses;
     const int pieces = std::lcm(zigzag ? 2 : 1, rows_are_summed_over_tp(plan) ? plan.layout.tp : 1);
     const double part = double(training.seq_len) / plan.layout.cp / pieces;
