@@ -195,18 +195,19 @@ void fp8_limits(const ResolvedPlan& plan, Limits& limits)
                 + (ranks > 1 ? (expert ? " after etp " : " after tp ") + std::to_string(ranks) : ""),
             "\"bf16\"");
     }
-    limits.refuse_if(has_blocks_over_tp(plan) && plan.layout.tp > 1, "fp8_blocks", "layout.etp",
+    limits.refuse_if(plan.layout.tp > 1 && has_blocks_over_tp(plan), "fp8_blocks", "layout.etp",
         "fp8 " + to_text(training.fp8_recipe) + " in experts that take the rows of tensor-parallel ranks one by one",
         std::to_string(plan.layout.tp));
     const bool zigzag = plan.layout.cp > 1 && training.cp_method != CpMethod::ulysses;
-    const int pieces = std::lcm(zigzag ? 2 : 1, rows_are_summed_over_tp(plan) ? plan.layout.tp : 1);
+    const bool in_rows = rows_are_summed_over_tp(plan);
+    const int pieces = std::lcm(zigzag ? 2 : 1, in_rows ? plan.layout.tp : 1);
     const double part = double(training.seq_len) / plan.layout.cp / pieces;
     const auto under = [&](const char* name, int degree) {
         return degree > 1 ? std::string(" under ") + name + ' ' + std::to_string(degree) : "";
     };
     limits.require(takes(part), "fp8_tokens", "training.seq_len",
         rule + digits(part) + " tokens of a sequence in one piece" + under("cp", plan.layout.cp)
-            + (rows_are_summed_over_tp(plan) ? under("tp", plan.layout.tp) : ""),
+            + (in_rows ? under("tp", plan.layout.tp) : ""),
         std::to_string(whole * plan.layout.cp * pieces));
 }
 
