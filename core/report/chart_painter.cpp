@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/text.h"
 #include "core/report/chart_frame.h"
+#include "core/report/chart_range.h"
 #include "core/report/drawing.h"
 #include "core/report/timeline_painter.h"
 
@@ -19,30 +20,9 @@ constexpr double kMargin = 20, kTitleSize = 15, kTextSize = 11.5, kLegendRow = 1
 constexpr PictureSize kPlotSize{960, 540};
 constexpr int kTicks = 6;
 
-struct Span1D {
-    double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-    void take(double value)
-    {
-        if (!std::isfinite(value))
-            return;
-        low = std::min(low, value);
-        high = std::max(high, value);
-    }
-    [[nodiscard]] bool is_there() const { return high >= low; }
-    void open() // something to divide by
-    {
-        if (high > low)
-            return;
-        const double room = low == 0 ? 1 : std::abs(low) * 0.05;
-        low -= room;
-        high += room;
-    }
-    [[nodiscard]] bool holds(double value) const { return value >= low && value <= high; }
-};
-
-Span1D x_of(const PlotChart& chart)
+ChartRange x_of(const PlotChart& chart)
 {
-    Span1D x;
+    ChartRange x;
     if (chart.x_range)
         return {chart.x_range->first, chart.x_range->second};
     for (const ChartSeries& series : chart.series) {
@@ -52,9 +32,9 @@ Span1D x_of(const PlotChart& chart)
     return x;
 }
 
-Span1D y_of(const PlotChart& chart, const Span1D& x)
+ChartRange y_of(const PlotChart& chart, const ChartRange& x)
 {
-    Span1D y;
+    ChartRange y;
     for (const ChartSeries& series : chart.series) {
         for (const auto& [at, value] : series.points) {
             if (x.holds(at))
@@ -64,7 +44,8 @@ Span1D y_of(const PlotChart& chart, const Span1D& x)
     return y;
 }
 
-void paint_series(cairo_t* cairo, const ChartSeries& series, const ChartArea& area, const Span1D& x, const Span1D& y)
+void paint_series(
+    cairo_t* cairo, const ChartSeries& series, const ChartArea& area, const ChartRange& x, const ChartRange& y)
 {
     const auto place = [&](const std::pair<double, double>& point) {
         return std::pair{area.x + (point.first - x.low) / (x.high - x.low) * area.width,
@@ -98,7 +79,7 @@ void paint_series(cairo_t* cairo, const ChartSeries& series, const ChartArea& ar
     dashes(cairo, 0);
 }
 
-void paint_x_axis(cairo_t* cairo, const ChartArea& area, const Span1D& x, const PlotChart& chart)
+void paint_x_axis(cairo_t* cairo, const ChartArea& area, const ChartRange& x, const PlotChart& chart)
 {
     const double bottom = area.y + area.height;
     const double step = std::max(tick_step(x.high - x.low, kTicks), chart.whole_x ? 1.0 : 0.0);
@@ -179,17 +160,10 @@ void paint_plot(cairo_t* cairo, const PlotChart& chart, const PictureSize& size)
     constexpr double kLabels = 84, kBelow = 40;
     ChartArea area = paint_chart_frame(cairo, chart.title, chart.note, kinds, size);
     area = {area.x + kLabels, area.y, area.width - kLabels, area.height - kBelow + kMargin / 2};
-    Span1D x = x_of(chart), y = y_of(chart, x);
+    ChartRange x = x_of(chart), y = y_of(chart, x);
     if (!x.is_there() || !y.is_there() || area.height < 20)
         return;
-    if (chart.from_zero)
-        y.take(0);
-    if (chart.band) {
-        y.take(chart.band->first);
-        y.take(chart.band->second);
-    }
-    if (chart.level)
-        y.take(*chart.level);
+    y.take_marks(chart);
     x.open();
     y.open();
     const auto height
@@ -228,7 +202,7 @@ bool has_picture(const Chart& chart)
     struct Visitor {
         bool operator()(const PlotChart& plot) const
         {
-            const Span1D x = x_of(plot);
+            const ChartRange x = x_of(plot);
             return x.is_there() && y_of(plot, x).is_there();
         }
         bool operator()(const BarChart& bars) const { return !bars.rows.empty(); }

@@ -2,6 +2,7 @@
 #include "app/tui/widgets/plot.h"
 
 #include "app/tui/terminal/palette.h"
+#include "core/report/chart_range.h"
 
 #include <algorithm>
 #include <array>
@@ -12,24 +13,7 @@
 namespace fourfold::tui {
 
 namespace {
-struct Axis {
-    double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-    void take(double value)
-    {
-        if (!std::isfinite(value))
-            return;
-        low = std::min(low, value);
-        high = std::max(high, value);
-    }
-    // Something to divide by.
-    void open()
-    {
-        if (!(high > low)) {
-            const double room = low == 0 ? 1 : std::abs(low) * 0.05;
-            low -= room;
-            high += room;
-        }
-    }
+struct Axis : ChartRange {
     [[nodiscard]] int place(double value, int dots) const
     {
         return std::clamp(static_cast<int>(std::lround((value - low) / (high - low) * (dots - 1))), 0, dots - 1);
@@ -97,7 +81,7 @@ std::vector<Point> cut(const PlotSeries& series, const Axis& x)
             if (series.joined && last != nullptr && last->first < end && end < point.first)
                 inside.push_back(crossing(*last, point, end));
         }
-        if (point.first >= x.low && point.first <= x.high)
+        if (x.holds(point.first))
             inside.push_back(point);
         last = &point;
     }
@@ -170,7 +154,7 @@ void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& 
         canvas.text_in(place.row, place.column + place.columns - left, left, plot.note, kMuted, true);
     Axis x, y;
     if (plot.x_range)
-        x = {plot.x_range->first, plot.x_range->second};
+        x = {{plot.x_range->first, plot.x_range->second}};
     bool has_marks = false;
     for (const PlotSeries& series : plot.series) {
         has_marks = has_marks || (series.joined && series.mark != 0);
@@ -179,19 +163,12 @@ void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& 
             y.take(value);
         }
     }
-    if (!(x.high >= x.low) || !(y.high >= y.low) || place.rows < 5 || place.columns < 16) {
+    if (!x.is_there() || !y.is_there() || place.rows < 5 || place.columns < 16) {
         if (place.rows > 1)
             canvas.text_in(place.row + 1, place.column, place.columns, "nothing yet", kMuted);
         return;
     }
-    if (plot.from_zero)
-        y.take(0);
-    if (plot.band) {
-        y.take(plot.band->first);
-        y.take(plot.band->second);
-    }
-    if (plot.level)
-        y.take(*plot.level);
+    y.take_marks(plot);
     x.open();
     y.open();
     const std::string high = plot.y_text(y.high), low = plot.y_text(y.low);
@@ -216,7 +193,7 @@ void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& 
     }
     for (int column = 0; plot.level && column < columns; column += 2)
         canvas.put(top + row_of(*plot.level), left + column, U'\u2500', kMuted);
-    if (plot.cursor && *plot.cursor >= x.low && *plot.cursor <= x.high)
+    if (plot.cursor && x.holds(*plot.cursor))
         canvas.fill({top, left + x.place(*plot.cursor, columns), rows, 1}, U'\u2502', kMuted);
     Dots dots(rows, columns);
     EndMarks marks;
