@@ -59,25 +59,26 @@ Plot ScalingChart::plot() const
 {
     const std::vector<view::ScalingSeries> shown = all();
     Plot plot;
-    plot.title = "Tokens/s per GPU over GPUs";
-    plot.note = "lines: predicted; letters: measured";
-    plot.whole_x = true; // a doubling
-    plot.x_label = "GPUs";
-    plot.x_text = [](double value) { return view::grouped(std::exp2(value)); };
-    plot.y_text = view::throughput_text;
-    plot.from_zero = true;
+    plot.chart.title = "Tokens/s per GPU over GPUs";
+    plot.chart.note = "lines: predicted; letters: measured";
+    plot.chart.whole_x = true; // a doubling
+    plot.chart.x_label = "GPUs";
+    plot.chart.x_text = [](double value) { return view::grouped(std::exp2(value)); };
+    plot.chart.y_text = view::throughput_text;
+    plot.chart.from_zero = true;
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        PlotSeries series{{}, series_ink(i), !shown[i].measured, false, series_mark(i), shown[i].name};
+        ChartPoints points;
         for (const auto& [gpus, tps] : shown[i].points)
-            series.points.emplace_back(std::log2(gpus), tps); // as many to each doubling
-        plot.series.push_back(std::move(series));
+            points.emplace_back(std::log2(gpus), tps); // as many to each doubling
+        plot.add(shown[i].name, std::move(points),
+            shown[i].measured ? ChartSeries::Look::dots : ChartSeries::Look::line, series_ink(i), series_mark(i));
     }
     return plot;
 }
 
 PlotChart ScalingChart::picture() const
 {
-    PlotChart chart = picture_of(plot());
+    PlotChart chart = plot().chart;
     chart.note = "lines: predicted; points: measured";
     return chart;
 }

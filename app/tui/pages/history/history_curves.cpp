@@ -25,20 +25,6 @@ constexpr int kPoints = 500; // of a line in a file
 constexpr double kHundredths = 100; // how smoothing is kept
 constexpr double kLooks = 40; // steps of the cursor from end to end
 
-// A plot takes functions without anything bound to them.
-std::string (*places_of(CurveAxis axis))(double)
-{
-    switch (axis) {
-    case CurveAxis::tokens:
-        return [](double value) { return view::axis_text(CurveAxis::tokens, value); };
-    case CurveAxis::time:
-        return [](double value) { return view::axis_text(CurveAxis::time, value); };
-    case CurveAxis::step:
-        break;
-    }
-    return [](double value) { return view::axis_text(CurveAxis::step, value); };
-}
-
 template <typename Enum>
 Enum kept_word(const Json& state, const char* key, Enum otherwise)
 {
@@ -142,30 +128,31 @@ Plot HistoryCurves::plot_of(const Chart& chart) const
 {
     const view::CurvePicture& picture = chart.picture;
     Plot plot;
-    plot.title = std::string(view::title_of(chart.metric)) + ", " + view::unit_of(chart.metric);
-    plot.x_label = lower_case(view::title_of(runs_.curves().axis()));
-    plot.x_text = places_of(runs_.curves().axis());
-    plot.y_text = view::significant;
-    plot.from_zero = picture.y.low >= 0 && picture.y.low < picture.y.length() * 0.5;
+    PlotChart& drawn = plot.chart;
+    drawn.title = std::string(view::title_of(chart.metric)) + ", " + view::unit_of(chart.metric);
+    drawn.x_label = lower_case(view::title_of(runs_.curves().axis()));
+    drawn.x_text = [axis = runs_.curves().axis()](double value) { return view::axis_text(axis, value); };
+    drawn.y_text = view::significant;
+    drawn.from_zero = picture.y.low >= 0 && picture.y.low < picture.y.length() * 0.5;
     plot.cursor = cursor_;
     if (!picture.lines.empty() && picture.x.length() > 0)
-        plot.x_range = {picture.x.low, picture.x.high};
+        drawn.x_range = {picture.x.low, picture.x.high};
     if (picture.forecast) {
-        plot.level = picture.forecast->value;
+        drawn.level = picture.forecast->value;
         if (picture.forecast->interval)
-            plot.band = {picture.forecast->interval->low, picture.forecast->interval->high};
-        plot.note = view::forecast_text(*picture.forecast);
+            drawn.band = {picture.forecast->interval->low, picture.forecast->interval->high};
+        drawn.note = view::forecast_text(*picture.forecast);
     }
     const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
     const auto add = [&](const view::CurveLine& line) {
         const Ink ink = series_ink(line.colour);
         for (const std::vector<view::CurvePoint>* points : {&line.raw, &line.low, &line.high}) {
             if (!points->empty())
-                plot.series.push_back({*points, ink, true, true});
+                plot.add("", *points, ChartSeries::Look::faint, ink);
         }
         const auto entry = std::ranges::find(entries, line.key, &view::RunCurves::Entry::key);
-        plot.series.push_back({line.points, ink, true, false, series_mark(line.colour),
-            entry == entries.end() ? std::string() : entry->name});
+        plot.add(entry == entries.end() ? std::string() : entry->name, line.points, ChartSeries::Look::line, ink,
+            series_mark(line.colour));
     };
     // The chosen one lies over the others.
     const auto row = static_cast<std::size_t>(legend_.list.selected);
@@ -182,8 +169,8 @@ Plot HistoryCurves::plot_of(const Chart& chart) const
 void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const
 {
     Plot plot = plot_of(chart);
-    if (width_of(plot.title + plot.note) + 2 > place.columns)
-        plot.title = view::title_of(chart.metric);
+    if (width_of(plot.chart.title + plot.chart.note) + 2 > place.columns)
+        plot.chart.title = view::title_of(chart.metric);
     draw_plot(canvas, place, plot, look);
 }
 
@@ -358,7 +345,7 @@ void HistoryCurves::ask_to_export()
     const auto write = [this](CurveMetric metric) {
         desk_.ask_to_export(
             std::string(name(metric)), [this, metric] { return table(metric); }, Picture([this, metric] {
-                return fourfold::Chart(picture_of(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)})));
+                return fourfold::Chart(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)}).chart);
             }));
     };
     if (figures_.size() == 1) {

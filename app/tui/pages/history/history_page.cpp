@@ -207,29 +207,26 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 Plot HistoryPage::scatter() const
 {
     Plot plot;
-    plot.title = "Predicted over measured tokens/s per GPU; the line is where both agree";
-    plot.x_label = "measured";
-    plot.x_text = view::throughput_text;
-    plot.y_text = view::throughput_text;
-    PlotSeries runs{{}, Ink::orange, false}, even{{}, Ink::grey, true};
-    runs.name = "Runs";
+    plot.chart.title = "Predicted over measured tokens/s per GPU; the line is where both agree";
+    plot.chart.x_label = "measured";
+    plot.chart.x_text = view::throughput_text;
+    plot.chart.y_text = view::throughput_text;
+    ChartPoints runs;
     double most = 0;
     for (const std::size_t at : list_.visible()) {
         const RunSummary& run = list_.all()[at];
         if (!run.measured_tps_per_gpu || !run.predicted_tps_per_gpu)
             continue;
-        runs.points.emplace_back(*run.measured_tps_per_gpu, *run.predicted_tps_per_gpu);
+        runs.emplace_back(*run.measured_tps_per_gpu, *run.predicted_tps_per_gpu);
         most = std::max({most, *run.measured_tps_per_gpu, *run.predicted_tps_per_gpu});
     }
     if (most > 0) {
-        even.points = {{0, 0}, {most, most}};
-        plot.series = {std::move(even), std::move(runs)};
+        plot.add("", {{0, 0}, {most, most}}, ChartSeries::Look::line, Ink::grey);
+        plot.add("Runs", std::move(runs), ChartSeries::Look::dots, Ink::orange);
     }
     const RunSummary* run = chosen();
-    if (run != nullptr && run->measured_tps_per_gpu && run->predicted_tps_per_gpu) {
-        plot.chosen = {*run->measured_tps_per_gpu, *run->predicted_tps_per_gpu};
-        plot.has_chosen = true;
-    }
+    if (run != nullptr && run->measured_tps_per_gpu && run->predicted_tps_per_gpu)
+        plot.chart.chosen = {*run->measured_tps_per_gpu, *run->predicted_tps_per_gpu};
     return plot;
 }
 
@@ -279,7 +276,7 @@ bool HistoryPage::key(const Key& key)
         edit(key.is('t'));
     else if (key.is('e'))
         desk_.ask_to_export(
-            "runs", [this] { return list_.table(); }, Picture([this] { return Chart(picture_of(scatter())); }));
+            "runs", [this] { return list_.table(); }, Picture([this] { return Chart(scatter().chart); }));
     else if (key.code == Key::f5)
         read();
     else if (key.is('u'))

@@ -28,8 +28,8 @@ std::optional<view::Series::Point> last_before(const std::vector<view::Series::P
 Table table_of(const Plot& plot)
 {
     Table table;
-    table.columns = {{"step", "Step"}, {"series", "Series"}, {"value", plot.title, -6}};
-    for (const PlotSeries& series : plot.series) {
+    table.columns = {{"step", "Step"}, {"series", "Series"}, {"value", plot.chart.title, -6}};
+    for (const ChartSeries& series : plot.chart.series) {
         for (const auto& [step, value] : series.points)
             table.rows.push_back({step, series.name, value});
     }
@@ -85,27 +85,27 @@ std::array<Plot, 4> RunsPage::charts() const
                              const std::optional<double>& predicted, const view::RankSpread* spread = nullptr,
                              const char* worst = "") {
         Plot plot;
-        plot.title = title;
-        plot.x_label = "step";
-        plot.x_text = [](double value) { return view::grouped(value); };
-        plot.y_text = text;
-        plot.whole_x = true;
+        plot.chart.title = title;
+        plot.chart.x_label = "step";
+        plot.chart.x_text = [](double value) { return view::grouped(value); };
+        plot.chart.y_text = text;
+        plot.chart.whole_x = true;
         plot.cursor = cursor_;
         if (series.empty())
             return plot;
         const std::vector<view::Series::Point> points = series.points();
         if (predicted)
-            plot.series.push_back({{{points.front().first, *predicted}, {points.back().first, *predicted}}, Ink::grey,
-                true, false, 0, "Predicted"});
+            plot.add("Predicted", {{points.front().first, *predicted}, {points.back().first, *predicted}},
+                ChartSeries::Look::line, Ink::grey);
         if (spread != nullptr && !spread->least.empty()) {
-            plot.series.push_back({spread->least.points(), ink, true, true, 0, "Lowest to highest rank"});
-            plot.series.push_back({spread->greatest.points(), ink, true, true});
+            plot.add("Lowest to highest rank", spread->least.points(), ChartSeries::Look::faint, ink);
+            plot.add("", spread->greatest.points(), ChartSeries::Look::faint, ink);
         }
-        plot.series.push_back({points, ink, true, false, 0, "Measured"});
+        plot.add("Measured", points, ChartSeries::Look::line, ink);
         const std::string rank = spread == nullptr ? std::string() : run_.rank_name(spread->worst_rank);
-        plot.note = rank.empty() ? std::string() : worst + (": " + rank);
+        plot.chart.note = rank.empty() ? std::string() : worst + (": " + rank);
         if (const auto at = cursor_ ? last_before(points, *cursor_) : std::nullopt)
-            plot.note = "step " + view::grouped(at->first) + ": " + text(at->second);
+            plot.chart.note = "step " + view::grouped(at->first) + ": " + text(at->second);
         return plot;
     };
     std::array<Plot, 4> plots{
@@ -117,9 +117,9 @@ std::array<Plot, 4> RunsPage::charts() const
         plot_of("MFU, %", run_.mfu(), Ink::purple, per_cent,
             expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")};
     if (expected.tps_interval)
-        plots[0].band = {expected.tps_interval->low, expected.tps_interval->high};
+        plots[0].chart.band = {expected.tps_interval->low, expected.tps_interval->high};
     if (!run_.eval_loss().empty())
-        plots[1].series.push_back({run_.eval_loss().points(), Ink::orange, false, false, 0, "Held-out"});
+        plots[1].add("Held-out", run_.eval_loss().points(), ChartSeries::Look::dots, Ink::orange);
     return plots;
 }
 
@@ -160,7 +160,7 @@ void RunsPage::show_table()
     all.columns = {{"chart", "Chart"}, {"step", "Step"}, {"series", "Series"}, {"value", "Value", -6}};
     for (const Plot& plot : charts()) {
         for (const std::vector<fourfold::Cell>& row : table_of(plot).rows)
-            all.rows.push_back({plot.title, row[0], row[1], row[2]});
+            all.rows.push_back({plot.chart.title, row[0], row[1], row[2]});
     }
     desk_.show_table("Curves of the run", std::move(all));
 }
@@ -174,11 +174,11 @@ void RunsPage::ask_to_export()
     std::vector<Picker::Item> items;
     const std::array<Plot, 4> plots = charts();
     for (std::size_t i = 0; i < plots.size(); ++i) {
-        if (!plots[i].series.empty())
-            items.push_back({plots[i].title, "", [this, i] {
+        if (!plots[i].chart.series.empty())
+            items.push_back({plots[i].chart.title, "", [this, i] {
                                  desk_.ask_to_export(
                                      kChartNames[i], [this, i] { return table_of(charts()[i]); },
-                                     Picture([this, i] { return Chart(picture_of(charts()[i])); }));
+                                     Picture([this, i] { return Chart(charts()[i].chart); }));
                              }});
     }
     if (items.empty())

@@ -235,7 +235,7 @@ bool SearchPage::key(const Key& key)
     } else if (key.is('e')) {
         desk_.ask_to_export(
             "layouts", [this] { return results_.table(kMostExported); },
-            Picture([this] { return Chart(picture_of(front(kMostExported))); }));
+            Picture([this] { return Chart(front(kMostExported).chart); }));
     } else if (key.code == Key::enter) {
         apply_chosen();
     } else if (obstacle_) {

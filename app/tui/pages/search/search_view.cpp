@@ -82,26 +82,23 @@ void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 Plot SearchPage::front(std::size_t most) const
 {
     Plot plot;
-    plot.title = "Tokens/s per GPU over memory; green: the Pareto front";
-    plot.x_label = "GiB";
-    plot.x_text = view::gib;
-    plot.y_text = view::throughput_text;
-    PlotSeries all{{}, Ink::grey, false}, front{{}, Ink::green, false};
-    all.name = "Layouts";
-    front.name = "Pareto front";
+    plot.chart.title = "Tokens/s per GPU over memory; green: the Pareto front";
+    plot.chart.x_label = "GiB";
+    plot.chart.x_text = view::gib;
+    plot.chart.y_text = view::throughput_text;
+    ChartPoints all, front;
     const std::size_t step = results_.visible().size() / most + 1;
     for (std::size_t i = 0; i < results_.visible().size(); ++i) {
         const std::size_t id = results_.visible()[i];
         const bool is_front = results_.is_pareto(id);
         if (is_front || i % step == 0)
             (is_front ? front : all)
-                .points.emplace_back(results_.value(id, Results::memory), results_.value(id, Results::throughput));
+                .emplace_back(results_.value(id, Results::memory), results_.value(id, Results::throughput));
     }
-    plot.series = {std::move(all), std::move(front)};
-    if (const std::optional<std::size_t> id = chosen()) {
-        plot.chosen = {results_.value(*id, Results::memory), results_.value(*id, Results::throughput)};
-        plot.has_chosen = true;
-    }
+    plot.add("Layouts", std::move(all), ChartSeries::Look::dots, Ink::grey);
+    plot.add("Pareto front", std::move(front), ChartSeries::Look::dots, Ink::green);
+    if (const std::optional<std::size_t> id = chosen())
+        plot.chart.chosen = {results_.value(*id, Results::memory), results_.value(*id, Results::throughput)};
     return plot;
 }
 
