@@ -189,7 +189,7 @@ ReportPage plan_report(const std::shared_ptr<const Prediction>& prediction, cons
     return {title, report_lines(*prediction),
         {{figures_table(*prediction), 0}, {Chart(memory_chart(*prediction)), 250},
             {Chart(step_time_chart(*prediction)), 260},
-            {ReportTimeline{{prediction, &prediction->timeline}, schedule_fact(prediction->plan)}, 320}}};
+            {ReportTimelines{{{prediction, &prediction->timeline}, schedule_fact(prediction->plan)}}, 320}}};
 }
 
 } // namespace fourfold::view

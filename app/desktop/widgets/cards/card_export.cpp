@@ -10,6 +10,7 @@
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/table_model.h"
 #include "app/models/shared/text.h"
+#include "core/report/picture_file.h"
 
 #include <QApplication>
 #include <QBuffer>
@@ -234,7 +235,7 @@ bool askExportPicture(QWidget& widget, const QString& title)
         format->addItem(tr(name), QString::fromLatin1(ending));
     const auto makeLength = [](int value) {
         auto* box = new QSpinBox;
-        box->setRange(200, 8192);
+        box->setRange(kLeastPicture, kMostPicture);
         box->setSuffix(tr(" px"));
         box->setValue(value);
         return box;
