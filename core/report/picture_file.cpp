@@ -46,8 +46,7 @@ int pixels_of(double points)
 Surface surface_of(const std::string& ending, const PictureSize& size, std::string& bytes)
 {
     if (ending == ".png")
-        return Surface(cairo_image_surface_create(
-            CAIRO_FORMAT_RGB24, pixels_of(size.width), pixels_of(size.height)));
+        return Surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels_of(size.width), pixels_of(size.height)));
     if (ending == ".pdf")
         return Surface(cairo_pdf_surface_create_for_stream(append, &bytes, size.width, size.height));
     Surface surface(cairo_svg_surface_create_for_stream(append, &bytes, size.width, size.height));

@@ -269,6 +269,27 @@ void TerminalGrid::control(const std::string& sequence)
     }
 }
 
+// OSC ends with a bell, too.
+std::size_t TerminalGrid::take_string(std::size_t at)
+{
+    const std::size_t bell = pending_[at + 1] == ']' ? pending_.find('\a', at) : std::string::npos;
+    const std::size_t end = std::min(pending_.find("\033\\", at + 2), bell);
+    if (end == std::string::npos)
+        return 0;
+    requests_.push_back(pending_.substr(at + 2, end - at - 2));
+    return end + (end == bell ? 1 : 2);
+}
+
+std::pair<int, int> TerminalGrid::place_of(const std::string& text, int from) const
+{
+    for (int i = from; i < rows_; ++i) {
+        const std::string line = row(i);
+        if (const std::size_t found = line.find(text); found != std::string::npos)
+            return {i, tui::width_of(line.substr(0, found))};
+    }
+    return {-1, -1};
+}
+
 void TerminalGrid::feed(const std::string& bytes)
 {
     pending_ += bytes;
@@ -286,6 +307,11 @@ void TerminalGrid::feed(const std::string& bytes)
                     break;
                 control(pending_.substr(at, end - at + 1));
                 at = end + 1;
+            } else if (pending_[at + 1] == ']' || pending_[at + 1] == 'P') {
+                const std::size_t end = take_string(at);
+                if (end == 0)
+                    break;
+                at = end;
             } else if (pending_[at + 1] == '(' || pending_[at + 1] == ')') {
                 if (at + 2 >= pending_.size())
                     break;
@@ -310,6 +336,7 @@ void TerminalGrid::feed(const std::string& bytes)
         }
         if (byte < 32 || byte == 127) {
             wrap_next_ = false;
+            bells_ += byte == '\a' ? 1 : 0;
             if (byte == '\r')
                 column_ = 0;
             else if (byte == '\n')
@@ -419,6 +446,40 @@ bool TerminalProgram::shows(const std::string& text, std::chrono::milliseconds p
         read_some(std::chrono::milliseconds(50));
     }
     return true;
+}
+
+bool TerminalProgram::asks_for(const std::string& text, std::chrono::milliseconds patience)
+{
+    const auto end = std::chrono::steady_clock::now() + patience;
+    const auto is_there = [&] {
+        return std::ranges::any_of(
+            grid_.requests(), [&text](const std::string& request) { return request.find(text) != std::string::npos; });
+    };
+    while (!is_there()) {
+        if (std::chrono::steady_clock::now() > end)
+            return false;
+        read_some(std::chrono::milliseconds(50));
+    }
+    return true;
+}
+
+void TerminalProgram::click(int row, int column)
+{
+    drag(row, column, column);
+}
+
+void TerminalProgram::drag(int row, int from, int to)
+{
+    const auto tell = [&](int button, int column, char kind) {
+        type("\033[<" + std::to_string(button) + ";" + std::to_string(column + 1) + ";" + std::to_string(row + 1)
+            + kind);
+    };
+    tell(0, from, 'M');
+    if (from != to) {
+        tell(32, (from + to) / 2, 'M');
+        tell(32, to, 'M');
+    }
+    tell(0, to, 'm');
 }
 
 bool TerminalProgram::hides(const std::string& text, std::chrono::milliseconds patience)

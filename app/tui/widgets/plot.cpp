@@ -125,8 +125,8 @@ private:
 void Plot::add(std::string name, ChartPoints points, ChartSeries::Look look, Ink ink, char32_t mark)
 {
     constexpr int kTrueColors = 1 << 24;
-    chart.series.push_back({std::move(name), static_cast<unsigned>(palette::color_of(ink, kTrueColors).ink), look,
-        std::move(points)});
+    chart.series.push_back(
+        {std::move(name), static_cast<unsigned>(palette::color_of(ink, kTrueColors).ink), look, std::move(points)});
     looks.push_back({ink, mark});
 }
 

@@ -155,9 +155,8 @@ Expected<void> writeTable(const Table& table, const QString& file)
 void copyTable(const Table& table)
 {
     const TableModel model(table);
-    QString text, html = QStringLiteral("<table>");
+    QString html = QStringLiteral("<table>");
     const auto line = [&](const QStringList& cells, const QString& tag) {
-        text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
         html += QStringLiteral("<tr>");
         for (const QString& cell : cells)
             html += QStringLiteral("<%1>%2</%1>").arg(tag, cell.toHtmlEscaped());
@@ -174,7 +173,7 @@ void copyTable(const Table& table)
         line(cells, QStringLiteral("td"));
     }
     auto* data = new QMimeData;
-    data->setText(text);
+    data->setText(exactText(spreadsheet_rows(table)));
     data->setHtml(html + QStringLiteral("</table>"));
     QApplication::clipboard()->setMimeData(data);
 }

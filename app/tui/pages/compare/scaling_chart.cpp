@@ -52,7 +52,7 @@ std::string ScalingChart::said() const
     if (work_.is_running())
         return "Predicting...";
     return std::string("Same TP, CP and PP, DP takes up the rest; ")
-        + (published_.empty() ? "t adds what a table measured" : "t adds a table, x removes one");
+        + desk_.keyed(published_.empty() ? "`t` adds what a table measured" : "`t` adds a table, `x` removes one");
 }
 
 Plot ScalingChart::plot() const
@@ -134,7 +134,7 @@ bool ScalingChart::key(const Key& key)
         if (row >= series_.size() && row - series_.size() < published_.size())
             published_.erase(published_.begin() + static_cast<std::ptrdiff_t>(row - series_.size()));
         else
-            desk_.tell("x removes a table's series; entries of the comparison go in the table (s)");
+            desk_.tell(desk_.keyed("`x` removes a table's series; entries of the comparison go in the table (`s`)"));
     } else if (key.is('e')) {
         desk_.ask_to_export(
             "scaling", [this] { return table(); }, Picture([this] { return Chart(picture()); }));

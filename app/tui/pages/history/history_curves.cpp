@@ -102,6 +102,7 @@ std::string HistoryCurves::read_off(const Chart& chart, const std::string& key) 
 
 void HistoryCurves::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
+    plots_.clear();
     canvas.text_in(place.row, place.column, place.columns, said(), kMuted);
     const int entries = static_cast<int>(runs_.curves().entries().size());
     if (entries == 0) {
@@ -166,12 +167,12 @@ Plot HistoryCurves::plot_of(const Chart& chart) const
     return plot;
 }
 
-void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const
+void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look)
 {
     Plot plot = plot_of(chart);
     if (width_of(plot.chart.title + plot.chart.note) + 2 > place.columns)
         plot.chart.title = view::title_of(chart.metric);
-    draw_plot(canvas, place, plot, look);
+    plots_.push_back(draw_plot(canvas, place, plot, look));
 }
 
 void HistoryCurves::draw_legend(Canvas& canvas, const Rect& place, const std::vector<Chart>& charts)
@@ -237,7 +238,9 @@ bool HistoryCurves::key(const Key& key)
         zoom(1 / 1.5);
     } else if (key.is('-')) {
         zoom(1.5);
-    } else if (key.is('0')) {
+    } else if (key.code == Key::click || key.is_of_drag()) {
+        return mouse(key) || legend_.key(key, static_cast<int>(curves.entries().size()));
+    } else if (key.is('0') || (key.code == Key::escape && shows_part())) {
         curves.set_range({});
         cursor_.reset();
     } else if (key.is('h') || key.code == Key::left) {
@@ -254,6 +257,29 @@ bool HistoryCurves::key(const Key& key)
     } else {
         return legend_.key(key, static_cast<int>(curves.entries().size()));
     }
+    return true;
+}
+
+bool HistoryCurves::mouse(const Key& key)
+{
+    if (key.code == Key::release) {
+        if (pressed_ && dragged_ && *pressed_ != *dragged_)
+            runs_.curves().set_range(CurveRange{std::min(*pressed_, *dragged_), std::max(*pressed_, *dragged_)});
+        pressed_.reset();
+        dragged_.reset();
+        return true;
+    }
+    const auto found = std::ranges::find_if(
+        plots_, [&key](const PlotPlace& plot) { return plot.cells.contains(key.row, key.column); });
+    if (found == plots_.end())
+        return false;
+    cursor_ = found->x_at(key.column);
+    if (runs_.curves().axis() == CurveAxis::step)
+        cursor_ = std::round(*cursor_); // there is nothing between two steps
+    if (key.code == Key::click)
+        pressed_ = cursor_;
+    else
+        dragged_ = cursor_;
     return true;
 }
 

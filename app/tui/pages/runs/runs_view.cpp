@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the page of runs shows: the question of a run, or its figures, charts and log; failure, output and log whole.
+#include "app/tui/linear/spoken.h"
 #include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/pages/runs/trace_box.h"
 #include "app/tui/widgets/plot.h"
+#include "app/view/command_line.h"
 #include "app/view/plan/facts.h"
 #include "app/view/runs/run_folder.h"
 #include "app/view/text.h"
@@ -40,6 +42,7 @@ Table table_of(const Plot& plot)
 
 void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
+    plots_.clear();
     draw_question(canvas, place);
     const std::array<view::Figure, 5> figures = run_.figures();
     int row = place.row + 2;
@@ -143,18 +146,58 @@ void RunsPage::show_trace()
 }
 
 // Two beside each other; four where there is room for two rows of them, or for all in one.
-void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look) const
+void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look)
 {
     constexpr int kWide = 170, kHigh = 13;
     const int across = place.columns >= kWide ? 4 : 2, down = across == 2 && place.rows >= kHigh ? 2 : 1;
     const int columns = place.columns / across, rows = place.rows / down;
     const std::array<Plot, 4> plots = charts();
     for (int i = 0; i < across * down; ++i)
-        draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2},
-            plots[static_cast<std::size_t>(i)], look);
+        plots_.push_back(
+            draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2},
+                plots[static_cast<std::size_t>(i)], look));
+}
+
+bool RunsPage::point_at(const Key& key)
+{
+    const auto found = std::ranges::find_if(
+        plots_, [&key](const PlotPlace& plot) { return plot.cells.contains(key.row, key.column); });
+    if (found == plots_.end())
+        return false;
+    cursor_ = std::round(found->x_at(key.column)); // a step
+    return true;
+}
+
+std::vector<Copy> RunsPage::copies()
+{
+    std::vector<Copy> copies;
+    if (run_.has_run()) {
+        copies.push_back({"The figures", [this] {
+                              std::string text;
+                              for (const view::Figure& figure : run_.figures())
+                                  text += spoken(figure) + "\n";
+                              return text;
+                          }});
+        copies.push_back({"The curves as a table", [this] { return spreadsheet_rows(table()); }});
+        if (!run_.id().empty())
+            copies.push_back({"The command that follows the run", [id = run_.id()] {
+                                  return view::command_line({"attach", id});
+                              }});
+    }
+    if (const std::filesystem::path& file = desk_.plan().file(); !file.empty())
+        copies.push_back({"The command that runs the plan", [this, file] {
+                              return view::command_line({"run", file.string(), "--target", target_,
+                                  steps_ > 0 ? "--steps" : "", steps_ > 0 ? std::to_string(steps_) : ""});
+                          }});
+    return copies;
 }
 
 void RunsPage::show_table()
+{
+    desk_.show_table("Curves of the run", table());
+}
+
+Table RunsPage::table() const
 {
     Table all;
     all.columns = {{"chart", "Chart"}, {"step", "Step"}, {"series", "Series"}, {"value", "Value", -6}};
@@ -162,7 +205,7 @@ void RunsPage::show_table()
         for (const std::vector<fourfold::Cell>& row : table_of(plot).rows)
             all.rows.push_back({plot.chart.title, row[0], row[1], row[2]});
     }
-    desk_.show_table("Curves of the run", std::move(all));
+    return all;
 }
 
 void RunsPage::ask_to_export()
@@ -182,7 +225,7 @@ void RunsPage::ask_to_export()
                              }});
     }
     if (items.empty())
-        desk_.tell("Steps of a run are drawn here as they come; then e writes them");
+        desk_.tell(desk_.keyed("Steps of a run are drawn here as they come; then `e` writes them"));
     else
         desk_.open(std::make_unique<Picker>("Export which curve", std::move(items)));
 }
@@ -195,10 +238,10 @@ void RunsPage::draw_question(Canvas& canvas, const Rect& place)
         canvas.text_in(place.row, column + 2, place.columns - column - 3, run_.folder().string(), kMuted);
         return;
     }
-    column = canvas.text(place.row, column, "t", kHeading);
+    column = canvas.text(place.row, column, desk_.keyed("`t`"), kHeading);
     column = canvas.text(place.row, column, " on ", kMuted);
     column = canvas.text(place.row, column, target_text(), kBold);
-    column = canvas.text(place.row, column, "  n", kHeading);
+    column = canvas.text(place.row, column, desk_.keyed("  `n`"), kHeading);
     column = canvas.text(place.row, column, " for ", kMuted);
     column = canvas.text(place.row, column, steps_ > 0 ? view::counted(steps_, "step") : "the plan's steps", kBold);
     const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved();
