@@ -3,6 +3,7 @@
 #include "app/models/compare/compare_model.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
+#include "app/view/compare/comparison_bars.h"
 #include "app/view/plan/choices.h"
 
 #include <algorithm>

@@ -57,6 +57,8 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
 
 int TableView::column_at(const Key& key) const
 {
+    if (body_.columns == 0)
+        return -1;
     const auto found = std::ranges::find_if(
         heads_, [&key](const Head& head) { return key.column >= head.left && key.column < head.left + head.width; });
     return found == heads_.end() ? -1 : found->column;

@@ -37,6 +37,7 @@ public:
     }
     void set_columns(std::vector<Column> columns) { columns_ = std::move(columns); }
     void draw(Canvas& canvas, const Rect& place, const Content& content);
+    void hide() { body_ = {}; } // it is not on show: nothing of it is under the mouse
     // Moves in rows and columns; a click chooses a row.
     bool key(const Key& key, int rows);
     // A click on the row that is chosen already: it is wanted.

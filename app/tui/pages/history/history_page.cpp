@@ -179,6 +179,7 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     const bool high = place.rows >= 26;
     picture_.place = {};
     if (picture_.focused && has_points && !high) { // there is room for one of the two
+        table_.hide();
         picture_.place = draw_plot(
             canvas, {place.row + told, place.column + 1, place.rows - told, place.columns - 2}, scatter(), look);
         return;

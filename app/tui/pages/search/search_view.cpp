@@ -40,6 +40,7 @@ void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     constexpr std::size_t kMostDots = 4000; // more do not fit into cells
     const bool wide = place.columns >= 150, high = body.rows >= 26;
     if (picture_.focused && !wide && !high) { // there is room for one of the two
+        table_.hide();
         picture_.place
             = draw_plot(canvas, {body.row, body.column, body.rows - 1, body.columns}, front(kMostDots), look);
         canvas.text_in(body.row + body.rows - 1, body.column, body.columns, remark(), kMuted);
