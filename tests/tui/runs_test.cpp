@@ -182,8 +182,8 @@ TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
     ASSERT_TRUE(program.shows("Running")) << program.grid().text();
     ASSERT_TRUE(program.shows("Done", std::chrono::seconds(40))) << program.grid().text();
     EXPECT_TRUE(program.shows("after 30 steps")) << program.grid().text();
-    EXPECT_TRUE(program.asks_for("9;Run ended: Done: Tiny: ")) << "a message of the terminal";
-    EXPECT_TRUE(program.asks_for("777;notify;Run ended: Done;Tiny: "));
+    EXPECT_TRUE(program.asks_for("9;Run ended: Done: tiny.plan.json: ")) << "a message of the terminal";
+    EXPECT_TRUE(program.asks_for("777;notify;Run ended: Done;tiny.plan.json: "));
     EXPECT_EQ(program.grid().bells(), 1);
     EXPECT_THAT(program.grid().row(3), HasSubstr("Done           after 30 steps"));
     const auto write = [&](const std::string& name, const std::string& begin) {

@@ -149,15 +149,15 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     ::define_key("\033[I", kFocusIn);
     ::define_key("\033[O", kFocusOut);
     screen->osc_ = *capability("kmous") != '\0';
-    if (options.mouse && screen->osc_) {
-        ::define_key("\033[<", kMouse);
-        ::define_key("\033[M", kOldMouse);
-    }
     screen->asks_ = std::string_view(capability("cup")).starts_with("\033["); // of the others some write it down
     ::raw();
     ::noecho();
     ::nonl();
     ::keypad(stdscr, TRUE);
+    if (options.mouse && screen->osc_) { // after keypad(), which takes them for its own
+        ::define_key("\033[<", kMouse);
+        ::define_key("\033[M", kOldMouse);
+    }
     ::nodelay(stdscr, TRUE);
     ::meta(stdscr, TRUE);
     screen->enter();

@@ -132,8 +132,11 @@ std::string TimelineControl::said() const
 {
     if (scenes_.empty())
         return {};
+    if (measured_ && scenes_.size() == 1)
+        return view::measured_text(*scenes_.front(), measured_->first, measured_->second);
     if (measured_)
-        return said_of_each(view::measured_text, measured_->first, measured_->second);
+        return view::duration(measured_->second - measured_->first) + " from " + view::duration(measured_->first)
+            + " on: " + said_of_each(view::shares_text, measured_->first, measured_->second);
     if (!has_chosen() && marks_.size() > 1)
         return view::duration(marks_.back() - marks_.front())
             + " between the marks: " + said_of_each(view::shares_text, marks_.front(), marks_.back());

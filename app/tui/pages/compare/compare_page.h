@@ -23,9 +23,7 @@ public:
     [[nodiscard]] std::string hints() const override;
     [[nodiscard]] std::string remark() const override
     {
-        return shown_ == Shown::scaling  ? scaling_.chosen()
-            : shown_ == Shown::timelines ? timelines_.remark()
-                                         : std::string();
+        return shown_ == Shown::scaling ? scaling_.chosen() : std::string();
     }
     [[nodiscard]] std::vector<Copy> copies() override;
     void tick() override;

@@ -57,6 +57,8 @@ void CompareTimelines::draw(
     int row = place.row;
     for (const std::string& line : wrapped(words, place.columns))
         canvas.text_in(row++, place.column, place.columns, line);
+    for (const std::string& line : wrapped(remark(), place.columns))
+        canvas.text_in(row++, place.column, place.columns, line, kAccent);
     const int each = std::max(2, (place.row + place.rows - row - 1) / 2);
     for (std::size_t i = 0; i < shown.size(); ++i) {
         const int behind = canvas.text(row, place.column, shown[i]->name, kBold) + 2;

@@ -64,10 +64,7 @@ void TraceBox::draw(Canvas& canvas, const Look& look)
         canvas.text_in(inside.row, inside.column, inside.columns,
             work_.is_running() ? "Predicting..." : "The plan of this run has no timeline to stand beside it", kMuted);
     canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
-        timelines_.remark().empty()
-            ? "arrows bar  + - zoom  H L pan  0 all  Space mark  M measure  e export  Esc closes"
-            : timelines_.remark(),
-        kMuted);
+        "arrows bar  + - zoom  H L pan  0 all  Space mark  M measure  e export  Esc closes", kMuted);
 }
 
 void TraceBox::key(const Key& key)
