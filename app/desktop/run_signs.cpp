@@ -5,6 +5,7 @@
 #include "app/models/runs/live_run.h"
 #include "app/models/runs/run_controller.h"
 #include "app/models/shared/text.h"
+#include "app/view/runs/run_end_words.h"
 
 #include <QWidget>
 
@@ -40,16 +41,11 @@ void RunSigns::mark()
 // Somebody may have looked elsewhere for hours.
 void RunSigns::tellOfEnd()
 {
-    const view::LiveRun& run = m_live.run();
-    QString text = fromUtf8(run.title());
-    if (run.measured_throughput())
-        text += tr(": %1 tokens/s per GPU").arg(throughputText(*run.measured_throughput()));
-    if (run.state() != RunState::ok && !run.state_text().empty())
-        text += QLatin1Char('\n') + fromUtf8(run.state_text());
-    const QString title = tr("Run ended: %1").arg(exactText(view::state_label(run.state())));
-    notify(m_window, title, text, run.state() != RunState::ok);
+    const view::RunEndWords words = view::run_end_words(m_live.run());
+    const QString title = fromUtf8(words.title);
+    notify(m_window, title, fromUtf8(words.text), words.urgent);
     if (!m_runsPage.isVisible())
-        emit ended(QStringLiteral("%1, %2").arg(title, fromUtf8(run.title())));
+        emit ended(QStringLiteral("%1, %2").arg(title, fromUtf8(m_live.run().title())));
 }
 
 } // namespace fourfold::ui

@@ -6,6 +6,7 @@
 #include "app/view/plan/edits.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
+#include "core/plan/fields.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -92,7 +93,7 @@ void Desk::step_plan(int step)
 {
     const int count = plans_.count();
     if (count == 1) {
-        tell("One plan is open; Ctrl+T makes a copy of it, o opens another");
+        tell(keyed("One plan is open; Ctrl+T makes a copy of it, `o` opens another"));
         return;
     }
     show_plan((plans_.current_index() + step + count) % count);
@@ -105,13 +106,29 @@ void Desk::copy_plan()
     Plan copy = view::copy_of(plan().state().plan(), plan().state().title());
     add_plan().reset(std::move(copy));
     plan().mark_unsaved();
-    tell("A copy in a tab of its own; { and } change between the plans, Ctrl+W closes one");
+    tell(keyed("A copy in a tab of its own; `{` and `}` change between the plans, Ctrl+W closes one"));
+}
+
+void Desk::ask_to_rename()
+{
+    const Json& name = value_at(plan().state().plan().document, "name");
+    auto prompt = std::make_unique<Prompt>("Name of the plan",
+        name.is_string() ? name.get<std::string>() : plan().state().title(), [this](const std::string& text) {
+            const std::string wanted(trimmed(text));
+            if (wanted.empty())
+                return std::string("a plan has a name");
+            apply("Renamed to " + printable(wanted), view::with_value(plan().state().plan(), "name", wanted));
+            return std::string();
+        });
+    if (!plan().file().empty())
+        prompt->explain("Its file keeps its own: " + plan().file().filename().string());
+    open(std::move(prompt));
 }
 
 void Desk::close_plan()
 {
     if (plans_.count() == 1) {
-        tell("The last plan stays; q leaves");
+        tell(keyed("The last plan stays; `q` leaves"));
         return;
     }
     const auto close = [this] {
@@ -211,7 +228,7 @@ void Desk::open_plan(const std::filesystem::path& file)
             return;
         }
         unused_plan().reset(*std::move(example));
-        tell("Example " + plan().state().title() + "; w saves it under a name of your own");
+        tell("Example " + plan().state().title() + keyed("; `w` saves it under a name of your own"));
         return;
     }
     if (const int index = plans_.index_of(file); index >= 0) {
@@ -280,7 +297,7 @@ void Desk::save()
         std::vector<Question::Choice>{{U'r', "reload it",
                                           [this] {
                                               if (succeeded(plan().reload()))
-                                                  tell("Reloaded; u takes it back");
+                                                  tell(keyed("Reloaded; `u` takes it back"));
                                           }},
             {U'b', "see it beside mine",
                 [this, file] {
@@ -318,13 +335,13 @@ void Desk::change(const std::string& path, const Json& value)
     if (!followed)
         tell(followed.error().line(), view::Tone::bad);
     else if (!followed->empty())
-        tell("Followed the model: " + *followed + "; u takes all of it back");
+        tell("Followed the model: " + *followed + keyed("; `u` takes all of it back"));
 }
 
 void Desk::apply(const std::string& text, Expected<Plan> changed)
 {
     if (succeeded(plan().apply(text, std::move(changed))))
-        tell(text + "; u takes it back", view::Tone::good);
+        tell(text + keyed("; `u` takes it back"), view::Tone::good);
 }
 
 void Desk::undo()
@@ -364,7 +381,7 @@ void Desk::show_rehearsal()
     if (rehearsal_.is_running() || rehearsal_.outcome())
         open(std::make_unique<RehearsalBox>(rehearsal_));
     else
-        tell("Nothing was rehearsed yet; R rehearses the plan");
+        tell(keyed("Nothing was rehearsed yet; `R` rehearses the plan"));
 }
 
 int Desk::next_tick() const
@@ -390,7 +407,7 @@ void Desk::look_at_file()
         tell(name + " was changed by another program; Ctrl+S asks which of the two stays", view::Tone::warning);
     else if (succeeded(plan().reload())) {
         changed_ = nullptr;
-        tell("Another program changed " + name + ": it was read again; u takes that back");
+        tell("Another program changed " + name + keyed(": it was read again; `u` takes that back"));
     }
 }
 

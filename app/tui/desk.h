@@ -3,16 +3,19 @@
 // page.
 #pragma once
 
+#include "app/tui/key_map.h"
 #include "app/tui/widgets/overlay.h"
 #include "app/view/plan/open_plans.h"
 #include "app/view/plan/plan_editor.h"
 #include "app/view/rehearsal/rehearsal_job.h"
+#include "app/view/runs/run_end_words.h"
 #include "core/report/report_page.h"
 #include "core/report/table/table.h"
 
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,9 +34,19 @@ struct Command {
 // What somebody typed as a name of a file: "~/x" as the shell reads it.
 std::filesystem::path typed_path(const std::string& text);
 
+// What a page offers to the clipboard.
+struct Copy {
+    std::string what; // "Table"
+    std::function<std::string()> text;
+};
+
+// How the end of a run is told to somebody who looks elsewhere.
+enum class Notice { message, bell, none };
+
 // What else than a table a picture can be: .svg, .pdf and .png, a timeline .trace.json, too.
 struct Picture {
-    std::function<Expected<void>(const std::filesystem::path&)> write; // empty: there is none
+    // Empty: there is none. The size that was asked for, or none.
+    std::function<Expected<void>(const std::filesystem::path&, const std::optional<PictureSize>&)> write;
     bool is_timeline = false;
     Picture() = default;
     Picture(const Timeline& timeline, const std::string& title);
@@ -52,6 +65,10 @@ public:
     bool gives_advice = true; // looks for what would help a plan
     // How plans are predicted here; null: as every front end does.
     [[nodiscard]] const view::Predictor::Predict& predict() const { return predict_; }
+    // What to press for what, as a person chose it.
+    [[nodiscard]] KeyMap& keys() { return keys_; }
+    // A sentence that names keys, in backquotes: "`s` starts it".
+    [[nodiscard]] std::string keyed(std::string_view text) const { return keys_.said(text); }
     // Hears of every event of the run that is followed here; may be empty.
     std::function<void(const std::string& run, const Json& event)> run_event;
     // Wakes the loop; from any thread.
@@ -72,6 +89,16 @@ public:
     [[nodiscard]] view::Tone message_tone() const { return message_tone_; }
     void forget_message() { message_.clear(); }
 
+    // --- what the terminal does besides; empty where there is no screen ---
+    std::function<void(const std::string& title, const std::string& text, bool with_text)> notify_terminal;
+    std::function<void(const std::string& text)> fill_clipboard; // also where the terminal has none
+    Notice notice = Notice::message;
+    void notify(const view::RunEndWords& words) const;
+    void ask_notice();
+    // Into the clipboard; tells how that went.
+    void copy(const std::string& what, const std::string& text);
+    void ask_to_copy(std::vector<Copy> offered); // at once where there is one
+
     // --- pages ---
     void go(PageId page) { page_ = page; }
     [[nodiscard]] PageId page() const { return page_; }
@@ -86,6 +113,7 @@ public:
     void show_plan(int index);
     void step_plan(int step); // to the next one, or the one before
     void copy_plan();
+    void ask_to_rename(); // the plan on show; its file keeps its name
     void close_plan(); // asks where it has unsaved changes
     void ask_to_quit(); // after a question for each plan with unsaved changes
     void ask_to_open();
@@ -106,7 +134,8 @@ public:
     // Files of plans that were opened or saved, the last one first.
     [[nodiscard]] const std::vector<std::filesystem::path>& recent() const { return recent_; }
     void set_recent(std::vector<std::filesystem::path> files) { recent_ = std::move(files); }
-    // A table into a file of any of the formats, or its picture, by the name's ending.
+    // A table into a file of any of the formats, or its picture, by the name's ending; "x.png 1600x900" says its size.
+    // Without columns there is no table.
     void ask_to_export(const std::string& what, std::function<Table()> table, Picture picture = {});
     void show_table(const std::string& title, Table table); // over the page
     // A page of PDF.
@@ -123,6 +152,7 @@ private:
     void look_at_file();
 
     Presets presets_;
+    KeyMap keys_;
     std::function<void()> wake_;
     view::Predictor::Predict predict_;
     view::OpenPlans<view::PlanEditor> plans_;

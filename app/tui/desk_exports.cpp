@@ -3,8 +3,11 @@
 #include "app/tui/desk.h"
 #include "app/tui/widgets/table_box.h"
 #include "app/view/output.h"
+#include "core/base/text.h"
 #include "core/report/timeline_export.h"
 
+#include <algorithm>
+#include <regex>
 #include <utility>
 
 namespace fourfold::tui {
@@ -25,35 +28,66 @@ void Desk::write_once_asked(const std::filesystem::path& file, std::function<Exp
 }
 
 Picture::Picture(const Timeline& timeline, const std::string& title)
-    : write([timeline, title](const std::filesystem::path& file) { return export_timeline(timeline, title, file); })
+    : write([timeline, title](const std::filesystem::path& file, const std::optional<PictureSize>& asked) {
+        return export_timeline(timeline, title, file, asked);
+    })
     , is_timeline(true)
 {
 }
 
 Picture::Picture(std::function<Chart()> chart)
-    : write([chart = std::move(chart)](const std::filesystem::path& file) { return export_chart(chart(), file); })
+    : write([chart = std::move(chart)](const std::filesystem::path& file, const std::optional<PictureSize>& asked) {
+        return export_chart(chart(), file, asked);
+    })
 {
 }
 
+namespace {
+struct Wanted {
+    std::filesystem::path file;
+    std::optional<PictureSize> size;
+    std::string problem;
+};
+
+// "x.png", "x.png 1600x900", "x.png 1600 x 900": what ends so and begins with the name of a picture has a size.
+Wanted wanted_of(const std::string& typed)
+{
+    static const std::regex kSized(R"((.*\.(?:svg|pdf|png))\s+(\d{1,6})\s*x\s*(\d{1,6})\s*)");
+    std::smatch parts;
+    if (!std::regex_match(typed, parts, kSized))
+        return {typed_path(typed), {}, {}};
+    const int width = std::stoi(parts[2]), height = std::stoi(parts[3]);
+    Wanted wanted{typed_path(parts[1]), PictureSize{double(width), double(height)}, {}};
+    if (std::min(width, height) < kLeastPicture || std::max(width, height) > kMostPicture)
+        wanted.problem = text_of("a picture has %d to %d points each way", kLeastPicture, kMostPicture);
+    return wanted;
+}
+} // namespace
+
 void Desk::ask_to_export(const std::string& what, std::function<Table()> table, Picture picture)
 {
-    const std::string endings = std::string(".csv, .md (Markdown), .tex (LaTeX), .json or .txt")
-        + (!picture.write             ? ""
-                : picture.is_timeline ? "; .svg, .pdf, .png or .trace.json (Chrome trace) for the picture"
-                                      : "; .svg, .pdf or .png for the picture");
-    auto prompt = std::make_unique<Prompt>("Export " + what, what + ".csv",
+    const bool picture_has_size = static_cast<bool>(picture.write);
+    std::string endings = table ? ".csv, .md (Markdown), .tex (LaTeX), .json or .txt" : "";
+    if (picture.write)
+        endings += std::string(endings.empty() ? "" : "; ")
+            + (picture.is_timeline ? ".svg, .pdf, .png or .trace.json (Chrome trace) for the picture"
+                                   : ".svg, .pdf or .png for the picture");
+    auto prompt = std::make_unique<Prompt>("Export " + what, what + (table ? ".csv" : ".svg"),
         [this, table = std::move(table), picture = std::move(picture), endings](const std::string& text) {
             static constexpr std::pair<const char*, TableFormat> kEndings[]{{".csv", TableFormat::csv},
                 {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},
                 {".txt", TableFormat::text}};
-            const std::filesystem::path file = typed_path(text);
+            const Wanted wanted = wanted_of(text);
+            if (!wanted.problem.empty())
+                return wanted.problem;
+            const std::filesystem::path& file = wanted.file;
             const bool is_trace = picture.is_timeline && file.filename().string().ends_with(".trace.json");
             if (picture.write && (is_trace || check_picture_file("a picture", file))) {
-                write_once_asked(file, [write = picture.write, file] { return write(file); });
+                write_once_asked(file, [write = picture.write, wanted] { return write(wanted.file, wanted.size); });
                 return std::string();
             }
             for (const auto& [known, format] : kEndings) {
-                if (file.extension() != known)
+                if (!table || file.extension() != known)
                     continue;
                 const Table rows = table();
                 if (rows.rows.empty())
@@ -64,7 +98,8 @@ void Desk::ask_to_export(const std::string& what, std::function<Table()> table, 
             }
             return "the name ends in " + endings;
         });
-    prompt->explain("The ending chooses the form: " + endings);
+    prompt->explain("The ending chooses the form: " + endings
+        + (picture_has_size ? ". Behind it may stand its size: x.png 1600x900" : ""));
     open(std::move(prompt));
 }
 
@@ -73,7 +108,7 @@ void Desk::show_table(const std::string& title, Table table)
     if (table.rows.empty())
         tell("There is nothing to show yet");
     else
-        open(std::make_unique<TableBox>(title, std::move(table)));
+        open(std::make_unique<TableBox>(title, std::move(table), keyed("`e` on the page writes it")));
 }
 
 void Desk::ask_to_report(std::function<ReportPage()> page)

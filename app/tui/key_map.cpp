@@ -48,6 +48,21 @@ std::string KeyMap::shown(const std::string& hints) const
     return out;
 }
 
+std::string KeyMap::said(std::string_view text) const
+{
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t begin = text.find('`');
+        const std::size_t end = begin == std::string_view::npos ? begin : text.find('`', begin + 1);
+        if (end == std::string_view::npos)
+            break;
+        out += text.substr(0, begin);
+        out += shown(std::string(text.substr(begin + 1, end - begin - 1)));
+        text.remove_prefix(end + 1);
+    }
+    return out.append(text);
+}
+
 Json KeyMap::state() const
 {
     Json state = Json::object();

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace fourfold::tui {
 
@@ -18,6 +19,8 @@ public:
     void forget() { meant_.clear(); }
     // "s start  x stop" and "< >" with the letters that are to be pressed.
     [[nodiscard]] std::string shown(const std::string& hints) const;
+    // A sentence whose keys stand in backquotes, "`s` starts it", with what is to be pressed, without those.
+    [[nodiscard]] std::string said(std::string_view text) const;
     [[nodiscard]] Json state() const;
     void restore(const Json& state);
 

@@ -16,6 +16,7 @@ public:
     }
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    [[nodiscard]] std::string copied() const override { return outcome_ ? outcome_->copied() : std::string(); }
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
     [[nodiscard]] bool only_tells() const override { return outcome_.has_value(); }

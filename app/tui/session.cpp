@@ -38,7 +38,7 @@ bool restore_plan(const Json& kept, Desk& desk)
         if (dirty)
             desk.plan().mark_unsaved();
     } else if (desk.plan().apply("Changes that were not saved", std::move(plan))) {
-        desk.tell("The changes that were not saved are here again; u takes them back");
+        desk.tell(desk.keyed("The changes that were not saved are here again; `u` takes them back"));
     }
     return true;
 }

@@ -37,8 +37,11 @@ Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
     if (!kept.is_object())
         return;
     const Json pages = kept.value("pages", Json::object());
-    if (pages.is_object())
-        keys_.restore(pages.value("keys", Json()));
+    if (pages.is_object()) {
+        desk_.keys().restore(pages.value("keys", Json()));
+        const int notice = member_or(pages, "notice", 0);
+        desk_.notice = static_cast<Notice>(std::clamp(notice, 0, static_cast<int>(Notice::none)));
+    }
     for (const Entry& entry : pages_) {
         if (pages.is_object() && pages.contains(entry.name) && pages[entry.name].is_object())
             entry.page->restore(pages[entry.name]);
@@ -116,7 +119,8 @@ void Shell::keep_session()
     Json pages = Json::object();
     for (const Entry& entry : pages_)
         pages[entry.name] = entry.page->state();
-    pages["keys"] = keys_.state();
+    pages["keys"] = desk_.keys().state();
+    pages["notice"] = static_cast<int>(desk_.notice);
     session_.keep(desk_, pages);
 }
 
@@ -157,6 +161,7 @@ void Shell::draw(Screen& screen)
         const bool moves = pages_[i].page.get() == runs_ && runs_->is_moving();
         column = canvas_.text(0, column, text_of(" %zu %s%s ", i + 1, pages_[i].name, moves ? "\u25cf" : ""), style);
     }
+    tabs_end_ = column;
     const int plans = desk_.plans().count();
     const std::string title = (plans == 1 ? "" : text_of("%d/%d ", desk_.plans().current_index() + 1, plans))
         + (desk_.plan().is_dirty() ? "*" : "") + desk_.plan().state().title();
@@ -168,11 +173,13 @@ void Shell::draw(Screen& screen)
         canvas_.text_in(rows - 2, 1, columns - 2, page().remark(), kMuted);
     else
         draw_message(rows - 2);
-    const std::string everywhere = "? keys  ^K find  q quit";
+    const std::string everywhere = desk_.keys().shown("? keys  ^K find  q quit");
     canvas_.text_in(rows - 1, columns - width_of(everywhere) - 1, width_of(everywhere), everywhere, kMuted);
-    canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, keys_.shown(page().hints()), kMuted);
+    canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, desk_.keys().shown(page().hints()), kMuted);
     for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
         overlay->draw(canvas_, look);
+    if (told_over_ && !desk_.overlays().empty())
+        draw_message(rows - 2);
     screen.show(canvas_);
 }
 
@@ -199,14 +206,24 @@ void Shell::take(const Key& typed)
         redraws_ = true;
         return;
     }
+    if (key.code == Key::ignored)
+        return;
+    told_over_ = false;
+    if (key.is_of_drag()) { // of what the click before began
+        if (desk_.overlays().empty())
+            page().key(key);
+        else
+            desk_.overlays().back()->drag(key);
+        return;
+    }
     keep_at_ = std::chrono::steady_clock::now() + kKeepAfter;
     if (!desk_.overlays().empty()) {
-        desk_.overlays().back()->key(key);
+        take_over_page(key);
         return;
     }
     desk_.forget_message();
     if (key.code == Key::character && !key.ctrl)
-        key.letter = keys_.meant(key.letter);
+        key.letter = desk_.keys().meant(key.letter);
     if (key.code == Key::paste) {
         desk_.tell("There is no line to paste into", view::Tone::warning);
         return;
@@ -216,9 +233,25 @@ void Shell::take(const Key& typed)
         take_everywhere(key);
 }
 
+void Shell::take_over_page(const Key& key)
+{
+    Overlay& top = *desk_.overlays().back();
+    const std::string text = key.is('y') ? top.copied() : std::string();
+    if (text.empty()) {
+        top.key(key);
+        return;
+    }
+    desk_.copy("The text", text);
+    told_over_ = true;
+}
+
 bool Shell::take_everywhere(const Key& key)
 {
     if (key.code == Key::click && key.row == 0) {
+        if (key.column >= tabs_end_) {
+            desk_.ask_to_rename(); // its title was clicked
+            return true;
+        }
         for (std::size_t i = 0; i < pages_.size(); ++i) {
             if (key.column >= pages_[i].column)
                 desk_.go(static_cast<PageId>(i));
@@ -250,6 +283,10 @@ bool Shell::take_everywhere(const Key& key)
         desk_.copy_plan();
     else if (key.is_ctrl('w'))
         desk_.close_plan();
+    else if (key.code == Key::f2)
+        desk_.ask_to_rename();
+    else if (key.is('y'))
+        desk_.ask_to_copy(page().copies());
     else if (key.is('R'))
         desk_.rehearse();
     else if (key.is('N'))
@@ -273,14 +310,18 @@ std::vector<Command> Shell::everywhere()
             {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }},
             {"Next open plan, or the one before", "{ }", [this] { desk_.step_plan(1); }},
             {"Copy the plan into a tab of its own", "Ctrl+T", [this] { desk_.copy_plan(); }},
-            {"Close the plan", "Ctrl+W", [this] { desk_.close_plan(); }}, {"Undo", "u", [this] { desk_.undo(); }},
-            {"Redo", "Ctrl+R", [this] { desk_.redo(); }}, {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
+            {"Close the plan", "Ctrl+W", [this] { desk_.close_plan(); }},
+            {"Rename the plan", "F2", [this] { desk_.ask_to_rename(); }},
+            {"Copy a figure, a table or the command", "y", [this] { desk_.ask_to_copy(page().copies()); }},
+            {"What tells of the end of a run", "", [this] { desk_.ask_notice(); }},
+            {"Undo", "u", [this] { desk_.undo(); }}, {"Redo", "Ctrl+R", [this] { desk_.redo(); }},
+            {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
             {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
             {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
             {"Change a key", "", [this] { ask_key(); }},
             {"All keys as at first", "",
                 [this] {
-                    keys_.forget();
+                    desk_.keys().forget();
                     desk_.tell("The keys are as at first");
                 }},
             {"User's guide", "", [this] { open_guide(); }}, {"Quit", "q", [this] { leave(); }}});
@@ -292,7 +333,7 @@ std::unique_ptr<Picker> Shell::finder()
     std::vector<Picker::Item> items;
     const auto add = [&](const std::vector<Command>& commands) {
         for (const Command& command : commands)
-            items.push_back({command.text, keys_.shown(command.keys), command.run});
+            items.push_back({command.text, desk_.keys().shown(command.keys), command.run});
     };
     add(page().commands());
     add(everywhere());
@@ -305,18 +346,18 @@ void Shell::open_help()
     const auto add = [&](const std::vector<Command>& commands) {
         for (const Command& command : commands) {
             if (!command.keys.empty())
-                text += text_of("%-10s", keys_.shown(command.keys).c_str()) + command.text + "\n";
+                text += text_of("%-10s", desk_.keys().shown(command.keys).c_str()) + command.text + "\n";
         }
     };
-    text += keys_.shown(page().hints()) + "\n";
+    text += desk_.keys().shown(page().hints()) + "\n";
     add(page().commands());
     text += "\n# Everywhere\n";
     add(everywhere());
     text += text_of("%-10s", "Ctrl+K") + "Find a command by some letters of it\n" + text_of("%-10s", "Ctrl+Z")
         + "Back to the shell; fg comes back here\n"
-        + "\nArrows or h j k l move, g and G go to the ends, Ctrl+F and Ctrl+B turn pages. The mouse works too: a "
-          "click "
-          "chooses, a second one opens. `fourfold guide terminal` says more.\n";
+        + desk_.keyed("\nArrows or `h j k l` move, `g` and `G` go to the ends, Ctrl+F and Ctrl+B turn pages. The mouse "
+                      "works too: a click chooses, a second one opens.")
+        + " `fourfold guide terminal` says more.\n";
     desk_.open(std::make_unique<Pager>("Keys", text));
 }
 
@@ -329,7 +370,7 @@ void Shell::ask_key()
             const char32_t letter = rest.empty() ? 0 : next_character(rest);
             if (letter == 0 || !rest.empty() || (letter >= U'0' && letter <= U'9') || letter == U'?')
                 return std::string("expected one letter or sign; digits and ? stay what they are");
-            keys_.give(meant, letter);
+            desk_.keys().give(meant, letter);
             desk_.tell(what + ": " + word + "; the two keys have changed places");
             return std::string();
         });
@@ -342,7 +383,7 @@ void Shell::ask_key()
             std::string_view rest = command.keys;
             const char32_t letter = rest.empty() ? 0 : next_character(rest);
             if (letter != 0 && rest.empty() && !(letter >= U'0' && letter <= U'9') && letter != U'?')
-                items.push_back({command.text, keys_.shown(command.keys),
+                items.push_back({command.text, desk_.keys().shown(command.keys),
                     [ask, what = command.text, letter] { ask(what, letter); }});
         }
     }

@@ -2,7 +2,6 @@
 // The frame around the pages: tabs, the line of messages, keys that hold everywhere, the finder, the loop of a screen.
 #pragma once
 
-#include "app/tui/key_map.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/session.h"
 #include "app/tui/terminal/screen.h"
@@ -34,6 +33,7 @@ public:
 private:
     void draw(Screen& screen);
     void draw_message(int last);
+    void take_over_page(const Key& key); // of the overlay on top
     bool take_everywhere(const Key& key);
     void open_help();
     void ask_key(); // of which command, then which letter
@@ -51,8 +51,9 @@ private:
     std::vector<Entry> pages_;
     RunsPage* runs_ = nullptr; // among them
     Canvas canvas_;
-    KeyMap keys_;
+    int tabs_end_ = 0; // column behind the last one, as drawn last
     bool redraws_ = false; // all of the screen is wanted again
+    bool told_over_ = false; // the message is about what stands over the page
     std::optional<std::chrono::steady_clock::time_point> keep_at_;
 };
 

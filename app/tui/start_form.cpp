@@ -186,8 +186,8 @@ void StartForm::take_choice()
         shown.mark_unsaved();
         desk.go(PageId::plan);
         desk.tell(view::ignores_keys(plan)
-                ? "A plan of yours; w saves it under a name, W lists what its config.json says in vain"
-                : "A plan of yours; w saves it under a name");
+                ? desk.keyed("A plan of yours; `w` saves it under a name, `W` lists what its config.json says in vain")
+                : desk.keyed("A plan of yours; `w` saves it under a name"));
     });
 }
 

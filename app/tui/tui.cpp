@@ -58,6 +58,11 @@ Expected<void> run_tui(const TuiOptions& options)
     if (!linear) {
         FOURFOLD_TRY(screen, Screen::open({wants_colors()}));
         awake = screen.get();
+        desk.notify_terminal = [&screen](const std::string& title, const std::string& text, bool with_text) {
+            screen->notify(title, text, with_text);
+        };
+        if (screen->has_clipboard())
+            desk.fill_clipboard = [&screen](const std::string& text) { screen->copy(text); };
     }
     Shell shell(desk, session, kept, options.plan.empty());
     if (linear) {

@@ -101,7 +101,8 @@ bool has_picture(const Chart& chart);
 // As high as its rows need, at a width that is good to read.
 PictureSize picture_size(const Chart& chart);
 void paint_chart(cairo_t* cairo, const Chart& chart, const PictureSize& size);
-// F.svg, F.pdf or F.png.
-Expected<void> export_chart(const Chart& chart, const std::filesystem::path& file);
+// F.svg, F.pdf or F.png; `asked`: its size (asked_size()), else picture_size().
+Expected<void> export_chart(
+    const Chart& chart, const std::filesystem::path& file, const std::optional<PictureSize>& asked = {});
 
 } // namespace fourfold

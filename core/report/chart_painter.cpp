@@ -234,13 +234,14 @@ void paint_chart(cairo_t* cairo, const Chart& chart, const PictureSize& size)
     std::visit(Visitor{cairo, size}, chart);
 }
 
-Expected<void> export_chart(const Chart& chart, const std::filesystem::path& file)
+Expected<void> export_chart(
+    const Chart& chart, const std::filesystem::path& file, const std::optional<PictureSize>& asked)
 {
     FOURFOLD_CHECK(check_picture_file("a picture", file));
     if (!has_picture(chart))
         return Problem{
             ProblemCode::failed, "there is nothing to draw", "wait until the picture has data", file.string()};
-    const PictureSize size = picture_size(chart);
+    const PictureSize size = asked ? asked_size(*asked, file) : picture_size(chart);
     return write_picture(
         size, [&](cairo_t* cairo) { paint_chart(cairo, chart, size); }, file);
 }

@@ -37,11 +37,16 @@ Expected<void> checked(cairo_status_t status, const std::filesystem::path& file)
         file.string()};
 }
 
+int pixels_of(double points)
+{
+    constexpr double kRounding = 1e-6; // of asked_size()
+    return int(std::ceil(points * kPixelsPerPoint - kRounding));
+}
+
 Surface surface_of(const std::string& ending, const PictureSize& size, std::string& bytes)
 {
     if (ending == ".png")
-        return Surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, int(std::ceil(size.width * kPixelsPerPoint)),
-            int(std::ceil(size.height * kPixelsPerPoint))));
+        return Surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels_of(size.width), pixels_of(size.height)));
     if (ending == ".pdf")
         return Surface(cairo_pdf_surface_create_for_stream(append, &bytes, size.width, size.height));
     Surface surface(cairo_svg_surface_create_for_stream(append, &bytes, size.width, size.height));
@@ -50,6 +55,12 @@ Surface surface_of(const std::string& ending, const PictureSize& size, std::stri
 }
 
 } // namespace
+
+PictureSize asked_size(const PictureSize& asked, const std::filesystem::path& file)
+{
+    const double scale = file.extension() == ".png" ? kPixelsPerPoint : 1;
+    return {asked.width / scale, asked.height / scale};
+}
 
 Expected<void> check_picture_file(const std::string& what, const std::filesystem::path& file)
 {

@@ -15,6 +15,10 @@ namespace fourfold {
 struct PictureSize {
     double width = 0, height = 0; // in points
 };
+// What a person may ask for, each way: as many pixels of a .png, points of the other forms.
+inline constexpr int kLeastPicture = 200, kMostPicture = 8192;
+// Of that many pixels or points, for write_picture().
+PictureSize asked_size(const PictureSize& asked, const std::filesystem::path& file);
 
 // Whether the ending is .svg, .pdf or .png; else a bad_input Problem that lists them. `what`: "a timeline".
 Expected<void> check_picture_file(const std::string& what, const std::filesystem::path& file);

@@ -101,6 +101,17 @@ void paint_table(cairo_t* cairo, const Table& table, double row_height)
     }
 }
 
+// Those that have anything to draw.
+std::vector<TitledTimeline> titled(const ReportTimelines& timelines)
+{
+    std::vector<TitledTimeline> shown;
+    for (const ReportTimeline& one : timelines) {
+        if (one.timeline && !one.timeline->spans.empty())
+            shown.push_back({one.timeline.get(), one.title});
+    }
+    return shown;
+}
+
 void paint_part(cairo_t* cairo, const ReportPart& part, const PictureSize& size, double share)
 {
     cairo_save(cairo);
@@ -108,11 +119,12 @@ void paint_part(cairo_t* cairo, const ReportPart& part, const PictureSize& size,
     cairo_clip(cairo);
     if (const auto* chart = std::get_if<Chart>(&part.what)) {
         paint_chart(cairo, *chart, size);
-    } else if (const auto* shown_timeline = std::get_if<ReportTimeline>(&part.what)) {
-        const PictureSize own = timeline_picture_size(*shown_timeline->timeline);
+    } else if (const auto* timelines = std::get_if<ReportTimelines>(&part.what)) {
+        const std::vector<TitledTimeline> shown = titled(*timelines);
+        const PictureSize own = timelines_picture_size(shown);
         const double scale = std::min(size.width / own.width, size.height / own.height);
         cairo_scale(cairo, scale, scale);
-        paint_timeline(cairo, *shown_timeline->timeline, shown_timeline->title);
+        paint_timelines(cairo, shown, own);
     } else {
         paint_table(cairo, std::get<Table>(part.what), kTableRow * share);
     }
@@ -123,8 +135,8 @@ bool is_drawn(const ReportPart& part)
 {
     if (const auto* chart = std::get_if<Chart>(&part.what))
         return has_picture(*chart);
-    if (const auto* timeline = std::get_if<ReportTimeline>(&part.what))
-        return timeline->timeline && !timeline->timeline->spans.empty();
+    if (const auto* timelines = std::get_if<ReportTimelines>(&part.what))
+        return !titled(*timelines).empty();
     return !std::get<Table>(part.what).rows.empty();
 }
 

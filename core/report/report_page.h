@@ -17,8 +17,9 @@ struct ReportTimeline {
     std::shared_ptr<const Timeline> timeline;
     std::string title;
 };
+using ReportTimelines = std::vector<ReportTimeline>; // one under the other, on one axis of time
 struct ReportPart {
-    std::variant<Chart, Table, ReportTimeline> what;
+    std::variant<Chart, Table, ReportTimelines> what;
     double height = 0; // points of a page that is 760 wide; a table knows its own
     bool half = false; // half as wide; two of them after each other stand side by side
 };

@@ -3,7 +3,6 @@
 
 #include "core/base/json.h"
 #include "core/report/picture_file.h"
-#include "core/report/timeline_painter.h"
 
 namespace fourfold {
 
@@ -16,15 +15,25 @@ Expected<void> check_timeline_file(const std::filesystem::path& file)
         "name a file that ends in .json, .svg, .pdf or .png", file.string()};
 }
 
-Expected<void> export_timeline(const Timeline& timeline, const std::string& title, const std::filesystem::path& file)
+Expected<void> export_timeline(const Timeline& timeline, const std::string& title, const std::filesystem::path& file,
+    const std::optional<PictureSize>& asked)
 {
     FOURFOLD_CHECK(check_timeline_file(file));
     if (file.extension() == ".json") {
         const Json trace = chrome_trace(timeline, title);
         return write_file_atomically(file, trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     }
+    const TitledTimeline one{&timeline, title};
+    return export_timelines({&one, 1}, file, asked);
+}
+
+Expected<void> export_timelines(std::span<const TitledTimeline> timelines, const std::filesystem::path& file,
+    const std::optional<PictureSize>& asked)
+{
+    FOURFOLD_CHECK(check_picture_file("timelines", file));
+    const PictureSize size = asked ? asked_size(*asked, file) : timelines_picture_size(timelines);
     return write_picture(
-        timeline_picture_size(timeline), [&](cairo_t* cairo) { paint_timeline(cairo, timeline, title); }, file);
+        size, [&](cairo_t* cairo) { paint_timelines(cairo, timelines, size); }, file);
 }
 
 } // namespace fourfold

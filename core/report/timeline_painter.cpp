@@ -48,6 +48,15 @@ double track_height(const Timeline& timeline)
     return std::clamp(kTallest / stages, 2.0, std::clamp(640 / stages, 26.0, 64.0));
 }
 
+// To the end of its last span.
+double length_of(const Timeline& timeline)
+{
+    double length = timeline.length_s;
+    for (const Span& span : timeline.spans)
+        length = std::max(length, span.end_s);
+    return length;
+}
+
 struct Plot {
     double left = kLeft, top = kTop, width = kWidth - kLeft - kRight, track = 0, length = 1;
     [[nodiscard]] double x(double seconds) const { return left + seconds / length * width; }
@@ -125,8 +134,9 @@ void paint_tracks(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
 {
     cairo_set_font_size(cairo, 13);
     const int every = std::max(1, int(std::ceil(16 / plot.track)));
+    const double length = length_of(timeline), width = length > 0 ? plot.width * (length / plot.length) : plot.width;
     for (int stage = 0; stage < timeline.stages; ++stage) {
-        cairo_rectangle(cairo, plot.left, plot.y(stage) + plot.gap() / 2, plot.width, plot.track - plot.gap());
+        cairo_rectangle(cairo, plot.left, plot.y(stage) + plot.gap() / 2, width, plot.track - plot.gap());
         grey(cairo, 0.94); // idle time shows as this
         cairo_fill(cairo);
         if (stage % every != 0)
@@ -178,6 +188,28 @@ void paint_legend(cairo_t* cairo, const Timeline& timeline)
     entry("idle");
 }
 
+void paint_one(cairo_t* cairo, const TitledTimeline& one, const Plot& plot)
+{
+    const Timeline& timeline = *one.timeline;
+    ground(cairo);
+    font(cairo, 18, true);
+    grey(cairo, 0.1);
+    show(cairo, kLeft, 36, printable(one.title.empty() ? "Pipeline timeline" : one.title, 110));
+    font(cairo, 13);
+    paint_legend(cairo, timeline);
+    paint_tracks(cairo, timeline, plot);
+    if (timeline.spans.size() > kMostRectangles)
+        paint_columns(cairo, timeline, plot);
+    else
+        paint_spans(cairo, timeline, plot);
+    paint_axis(cairo, timeline, plot);
+    if (timeline.spans.empty() || !(length_of(timeline) > 0)) {
+        cairo_set_font_size(cairo, 14);
+        grey(cairo, 0.35);
+        show(cairo, plot.left + 12, plot.top + plot.track / 2 + 5, "This timeline has no spans.");
+    }
+}
+
 } // namespace
 
 PictureSize timeline_picture_size(const Timeline& timeline)
@@ -215,32 +247,45 @@ std::string tick_text(double seconds, double step)
 
 void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title)
 {
-    Plot plot;
-    plot.track = track_height(timeline);
-    plot.length = timeline.length_s;
-    for (const Span& span : timeline.spans)
-        plot.length = std::max(plot.length, span.end_s);
-    const bool empty = !(plot.length > 0) || timeline.spans.empty();
-    if (!(plot.length > 0))
-        plot.length = 1;
+    const TitledTimeline one{&timeline, title};
+    paint_timelines(cairo, {&one, 1}, timeline_picture_size(timeline));
+}
 
-    ground(cairo);
-    font(cairo, 18, true);
-    grey(cairo, 0.1);
-    show(cairo, kLeft, 36, printable(title.empty() ? "Pipeline timeline" : title, 110));
-    font(cairo, 13);
-    paint_legend(cairo, timeline);
-    paint_tracks(cairo, timeline, plot);
-    if (timeline.spans.size() > kMostRectangles)
-        paint_columns(cairo, timeline, plot);
-    else
-        paint_spans(cairo, timeline, plot);
-    paint_axis(cairo, timeline, plot);
-    if (empty) {
-        cairo_set_font_size(cairo, 14);
-        grey(cairo, 0.35);
-        show(cairo, plot.left + 12, plot.top + plot.track / 2 + 5, "This timeline has no spans.");
+PictureSize timelines_picture_size(std::span<const TitledTimeline> timelines)
+{
+    PictureSize size{kWidth, 0};
+    for (const TitledTimeline& one : timelines)
+        size.height += timeline_picture_size(*one.timeline).height;
+    return size;
+}
+
+void paint_timelines(cairo_t* cairo, std::span<const TitledTimeline> timelines, const PictureSize& size)
+{
+    constexpr double kThinnest = 2, kNarrowest = 560; // a track; a picture whose words do not lie over each other
+    const double around = (kTop + kBottom) * double(timelines.size()); // the tracks
+    double least = around, length = 0;
+    for (const TitledTimeline& one : timelines) {
+        least += kThinnest * std::max(1, one.timeline->stages);
+        length = std::max(length, length_of(*one.timeline));
     }
+    const double scale = std::max({1.0, least / size.height, kNarrowest / size.width});
+    const double share = (size.height * scale - around) / (timelines_picture_size(timelines).height - around);
+    cairo_save(cairo);
+    cairo_scale(cairo, 1 / scale, 1 / scale);
+    for (const TitledTimeline& one : timelines) {
+        Plot plot;
+        plot.track = track_height(*one.timeline) * share;
+        plot.width = size.width * scale - kLeft - kRight;
+        plot.length = length > 0 ? length : 1;
+        const double height = kTop + kBottom + plot.track * std::max(1, one.timeline->stages);
+        cairo_save(cairo);
+        cairo_rectangle(cairo, 0, 0, size.width * scale, height);
+        cairo_clip(cairo);
+        paint_one(cairo, one, plot);
+        cairo_restore(cairo);
+        cairo_translate(cairo, 0, height);
+    }
+    cairo_restore(cairo);
 }
 
 } // namespace fourfold

@@ -5,6 +5,7 @@
 #include "core/report/picture_file.h"
 #include "core/schedule/timeline.h"
 
+#include <span>
 #include <string>
 
 namespace fourfold {
@@ -16,6 +17,15 @@ PictureSize timeline_picture_size(const Timeline& timeline);
 // track is drawn column by column: the kind that takes most of the column's time, as strong as the share that is busy.
 inline constexpr std::size_t kMostRectangles = 20'000;
 void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title);
+
+// Several, one under the other on one axis of time.
+struct TitledTimeline {
+    const Timeline* timeline = nullptr;
+    std::string title;
+};
+PictureSize timelines_picture_size(std::span<const TitledTimeline> timelines);
+// Tracks as high as the size leaves room for; one that is too small for all words is drawn smaller as a whole.
+void paint_timelines(cairo_t* cairo, std::span<const TitledTimeline> timelines, const PictureSize& size);
 
 // Step between two ticks of an axis over `length` with about `wanted` ticks: 1, 2 or 5 times a power of ten.
 double tick_step(double length, int wanted);

@@ -69,7 +69,7 @@ TEST_F(TuiFlows, MarksTimesOfTheTimeline)
     program.type("]]\t\tlmlllm\033"); // two bars; the second Esc would take the marks
     ASSERT_TRUE(program.shows("\u25b20.00 s")) << program.grid().text();
     ASSERT_TRUE(program.shows("1.50 s +1.50 s")) << program.grid().text();
-    EXPECT_TRUE(program.shows("between the marks: forward 50.0 %, backward 33.3 %, waiting 16.7 %"))
+    EXPECT_TRUE(program.shows("between the marks: forward 50.0 %, backward 33.3 %, idle 16.7 %"))
         << program.grid().text();
     program.type("\033");
     EXPECT_TRUE(program.hides("\u25b2")) << program.grid().text();
@@ -142,7 +142,7 @@ TEST_F(TuiFlows, WhatWasComparedAndOpenedIsThereAgain)
         program.type("\r");
         ASSERT_TRUE(program.shows("Added llama31_8b_4d")) << program.grid().text();
         program.type("bb");
-        EXPECT_TRUE(program.shows("GiB per GPU, predicted")) << program.grid().text();
+        EXPECT_TRUE(program.shows("GiB per GPU of the fullest stage, predicted")) << program.grid().text();
         program.type("q");
         EXPECT_EQ(program.wait(), 0) << program.grid().text();
     }

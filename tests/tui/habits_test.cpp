@@ -26,6 +26,8 @@ TEST_F(TuiHabits, KeysChangePlacesAndAreKept)
         program.type("\x15s\r");
         ASSERT_TRUE(program.shows("have changed places")) << program.grid().text();
         EXPECT_TRUE(program.shows("b search")) << program.grid().text();
+        EXPECT_TRUE(program.shows("s best by ")) << "the question on the page\n" << program.grid().text();
+        EXPECT_TRUE(program.shows("b searches every layout")) << program.grid().text();
         program.type("s");
         ASSERT_TRUE(program.shows("/ ")) << program.grid().text();
         EXPECT_TRUE(program.shows("Best by")) << program.grid().text();

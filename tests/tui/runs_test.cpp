@@ -182,6 +182,9 @@ TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
     ASSERT_TRUE(program.shows("Running")) << program.grid().text();
     ASSERT_TRUE(program.shows("Done", std::chrono::seconds(40))) << program.grid().text();
     EXPECT_TRUE(program.shows("after 30 steps")) << program.grid().text();
+    EXPECT_TRUE(program.asks_for("9;Run ended: Done: tiny.plan.json: ")) << "a message of the terminal";
+    EXPECT_TRUE(program.asks_for("777;notify;Run ended: Done;tiny.plan.json: "));
+    EXPECT_EQ(program.grid().bells(), 1);
     EXPECT_THAT(program.grid().row(3), HasSubstr("Done           after 30 steps"));
     const auto write = [&](const std::string& name, const std::string& begin) {
         const std::filesystem::path file = folder_ / name;
@@ -238,11 +241,22 @@ TEST_F(TuiRuns, ARunIsDoneAgain)
     ASSERT_TRUE(program.shows("Tensor (TP)"));
     program.type("4r");
     ASSERT_TRUE(program.shows("Nothing was started here yet")) << program.grid().text();
-    program.type("sy");
+    program.type("\033[Isy"); // the terminal has the focus: nobody looks elsewhere
     ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();
+    program.settle();
+    EXPECT_TRUE(program.grid().requests().empty());
+    EXPECT_EQ(program.grid().bells(), 0);
+    program.type("\033[O\x0b"
+                 "what tells\r");
+    ASSERT_TRUE(program.shows("The bell alone")) << program.grid().text();
+    program.type("bell alone\r");
+    ASSERT_TRUE(program.shows("At the end of a run: the bell alone")) << program.grid().text();
     program.type("r");
     ASSERT_TRUE(program.hides("after 5 steps")) << program.grid().text();
     ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();
+    program.settle();
+    EXPECT_TRUE(program.grid().requests().empty());
+    EXPECT_EQ(program.grid().bells(), 1);
     program.type("5");
     ASSERT_TRUE(program.shows("2 of 2 runs")) << program.grid().text();
     program.type("P");

@@ -33,6 +33,11 @@ public:
     [[nodiscard]] bool shows_cursor() const { return cursor_shown_; }
     // What it answers to what it was asked (status reports) since the last call.
     [[nodiscard]] std::string take_answers() { return std::exchange(answers_, {}); }
+    // What it was asked for besides drawing: the bodies of OSC strings, and of others between ESC P and ESC \.
+    [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
+    [[nodiscard]] int bells() const { return bells_; }
+    // Where a text begins, from the row `from` on: row and column, in cells; -1, -1: nowhere.
+    [[nodiscard]] std::pair<int, int> place_of(const std::string& text, int from = 0) const;
 
 private:
     void control(const std::string& sequence);
@@ -53,7 +58,11 @@ private:
     std::string ink_, paper_;
     char32_t last_ = U' ';
     std::string pending_; // of a sequence that is not whole yet
+    std::size_t take_string(std::size_t at); // from ESC ] or ESC P on: behind its end; 0: it is not whole yet
+
     std::string answers_;
+    std::vector<std::string> requests_;
+    int bells_ = 0;
     std::vector<TerminalCell> cells_;
 };
 
@@ -75,6 +84,11 @@ public:
     // Reads until the screen has `text`; false after `patience`.
     bool shows(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
     bool hides(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
+    // Reads until it was asked for something that has `text`.
+    bool asks_for(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
+    // As xterm tells of the mouse: the button goes down there, and is released at the last place.
+    void click(int row, int column);
+    void drag(int row, int from, int to);
     // Reads until nothing comes for a moment; the bytes that came.
     std::size_t settle(std::chrono::milliseconds quiet = std::chrono::milliseconds(400));
     void resize(int rows, int columns);

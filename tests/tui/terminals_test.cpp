@@ -60,7 +60,7 @@ TEST_F(TuiTerminals, IsWorkedWithTheMouse)
     ASSERT_TRUE(program.shows("a adds stored runs")) << program.grid().text();
     program.type("q");
     EXPECT_EQ(program.wait(), 0);
-    EXPECT_THAT(program.bytes(), HasSubstr("\033[?1006l\033[?1000l"));
+    EXPECT_THAT(program.bytes(), HasSubstr("\033[?1006l\033[?1002l\033[?1000l"));
 }
 
 TEST_F(TuiTerminals, WideCharactersKeepTheirCells)

@@ -3,12 +3,11 @@
 
 #include "app/models/compare/compare_origin.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/comparison_bars.h"
 #include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
 
 #include <QCoreApplication>
-
-#include <algorithm>
 
 namespace fourfold::ui {
 
@@ -27,17 +26,12 @@ QString entryKindLabel(EntryKind kind)
 
 std::optional<double> CompareEntry::mfu() const
 {
-    if (!prediction)
-        return {};
-    return prediction->mfu ? prediction->mfu : prediction->mfu_bf16_peak;
+    return prediction ? view::mfu_of(*prediction) : std::nullopt;
 }
 
 std::optional<double> CompareEntry::measuredMfu() const
 {
-    const std::optional<double> predicted = mfu();
-    if (!predicted || !tps_per_gpu || !prediction->tps_per_gpu || *prediction->tps_per_gpu <= 0)
-        return {};
-    return *predicted * *tps_per_gpu / *prediction->tps_per_gpu;
+    return prediction ? view::mfu_at(*prediction, tps_per_gpu) : std::nullopt;
 }
 
 CompareEntry entryOf(const QString& id, const QString& name, const Prediction& prediction)
@@ -91,13 +85,6 @@ CompareEntry entryOf(const MeasuredTable& table, const MeasuredRow& row)
         entry.memory_gib = row.memory_gib;
     }
     return entry;
-}
-
-const StageMemory* fullest(const Prediction& prediction)
-{
-    const auto found = std::max_element(prediction.memory_by_stage.begin(), prediction.memory_by_stage.end(),
-        [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); });
-    return found == prediction.memory_by_stage.end() ? nullptr : &*found;
 }
 
 } // namespace fourfold::ui

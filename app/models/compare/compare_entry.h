@@ -27,9 +27,8 @@ struct CompareEntry {
 
     // The resolved plan behind it, null when there is none.
     [[nodiscard]] const ResolvedPlan* plan() const { return prediction ? &prediction->plan : nullptr; }
-    // As predicted, of 1; the peak is that of the plan's precision where the GPU has one, else BF16's.
+    // view::mfu_of(), view::mfu_at().
     [[nodiscard]] std::optional<double> mfu() const;
-    // The predicted one at the measured throughput: both count the same FLOPs per token.
     [[nodiscard]] std::optional<double> measuredMfu() const;
 };
 
@@ -37,8 +36,5 @@ CompareEntry entryOf(const QString& id, const QString& name, const Prediction& p
 // The stored run with the prediction that was made for it; its plan is read from what the node was given.
 CompareEntry entryOf(const RunDetail& run);
 CompareEntry entryOf(const MeasuredTable& table, const MeasuredRow& row);
-
-// The stage that takes the most memory; none without stages.
-const StageMemory* fullest(const Prediction& prediction);
 
 } // namespace fourfold::ui

@@ -3,6 +3,7 @@
 #include "app/models/compare/compare_model.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
+#include "app/view/compare/comparison_bars.h"
 #include "app/view/plan/choices.h"
 
 #include <algorithm>
@@ -129,7 +130,7 @@ void addMemory(std::vector<Metric>& metrics)
         ofPrediction([](const Prediction& p) { return std::optional<double>(p.memory_capacity_gib); }), gib, 0});
     const auto part = [&](const QString& name, const char* key, double StageMemory::*member) {
         metrics.push_back({memory, name, key, ofPrediction([member](const Prediction& p) {
-                               const StageMemory* stage = fullest(p);
+                               const StageMemory* stage = view::fullest(p);
                                return stage ? std::optional<double>(stage->*member) : std::nullopt;
                            }),
             gib, -1});

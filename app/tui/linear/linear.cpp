@@ -70,12 +70,12 @@ struct NamedKey {
 };
 constexpr NamedKey kNamed[]{{"enter", Key::enter}, {"esc", Key::escape}, {"tab", Key::tab}, {"up", Key::up},
     {"down", Key::down}, {"left", Key::left}, {"right", Key::right}, {"home", Key::home}, {"end", Key::end},
-    {"del", Key::erase}, {"bksp", Key::backspace}, {"f5", Key::f5}, {"f6", Key::f6}};
+    {"del", Key::erase}, {"bksp", Key::backspace}, {"f2", Key::f2}, {"f5", Key::f5}, {"f6", Key::f6}};
 
 constexpr const char* kHelp
     = "An empty line reads the page again. A letter is the key of that name; so are enter, esc, tab, up, down, left, "
       "right and ctrl+s. row 3 goes to the third row. On the plan a field and a value change it: tp 4. Other words "
-      "find a command: what has them all. ? lists the keys, 1 to 5 are the pages, q leaves.";
+      "find a command: what has them all. ? lists the keys, 1 to 5 are the pages, `q` leaves.";
 
 } // namespace
 
@@ -103,7 +103,7 @@ void Linear::Bell::silence() const
 
 void Linear::run()
 {
-    say(kHelp);
+    say(desk_.keyed(kHelp));
     await_answer();
     settle();
     while (!desk_.quits()) {
@@ -265,7 +265,7 @@ void Linear::take(const std::string& line)
     if (words.empty())
         page_ = nullptr;
     else if (words == "help")
-        say(kHelp);
+        say(desk_.keyed(kHelp));
     else if (!take_key(words) && !shell_.page().take_line(words)) {
         std::unique_ptr<Picker> finder = shell_.finder();
         finder->answer(words);

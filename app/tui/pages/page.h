@@ -29,6 +29,8 @@ public:
     virtual bool take_line(const std::string&) { return false; }
     // Lines that came since the last call, and are to be read out as they come.
     [[nodiscard]] virtual std::vector<std::string> news() { return {}; }
+    // What it has for the clipboard, what is chosen first.
+    [[nodiscard]] virtual std::vector<Copy> copies() { return {}; }
     // Takes what came from threads; called after each wake and every tick.
     virtual void tick() { }
     // Milliseconds after which tick() is wanted; negative: only when woken.

@@ -25,14 +25,18 @@ struct Key {
         page_up,
         page_down,
         f1,
+        f2,
         f5 = f1 + 4,
         f6 = f1 + 5,
         f10 = f1 + 9,
         click, // `row`, `column`
+        drag, // to there, with the button held
+        release, // there
         wheel_up,
         wheel_down,
         paste, // `text`
         resize,
+        ignored, // of the mouse: another button
     };
     Code code = none;
     char32_t letter = 0;
@@ -41,6 +45,7 @@ struct Key {
     std::string text{};
     std::size_t pasted = 0; // bytes of the whole paste, of which `text` has the beginning
 
+    [[nodiscard]] bool is_of_drag() const { return code == drag || code == release; }
     [[nodiscard]] bool is(char32_t wanted) const { return code == character && !ctrl && letter == wanted; }
     [[nodiscard]] bool is_ctrl(char32_t wanted) const { return code == character && ctrl && letter == wanted; }
 };

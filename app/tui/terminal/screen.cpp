@@ -3,6 +3,7 @@
 
 #include "app/tui/terminal/glyphs.h"
 #include "app/tui/terminal/palette.h"
+#include "app/tui/terminal/raw_input.h"
 #include "app/tui/terminal/signals.h"
 #include "core/base/text.h"
 
@@ -36,11 +37,15 @@ char* tigetstr(const char* name);
 namespace fourfold::tui {
 
 namespace {
-constexpr int kPasteBegin = KEY_MAX - 1, kAnswer = KEY_MAX - 2;
-constexpr const char *kQuestion = "\033[5n", *kAnswerText = "\033[0n"; // DSR: is all well? It is.
-constexpr std::size_t kMostPasted = 64 * 1024; // bytes that are kept of a paste
-constexpr const char* kModesOn = "\033[?2004h"; // a paste is told apart from typing
-constexpr const char* kModesOff = "\033[?2004l\033[?1006l\033[?1000l";
+constexpr int kPasteBegin = KEY_MAX - 1, kAnswer = KEY_MAX - 2, kFocusIn = KEY_MAX - 3, kFocusOut = KEY_MAX - 4,
+              kMouse = KEY_MAX - 5, kOldMouse = KEY_MAX - 6;
+constexpr const char* kQuestion = "\033[5n"; // DSR: is all well?
+constexpr const char* kModesOn = "\033[?2004h\033[?1004h"; // a paste is told apart from typing; the focus is told
+// The mouse, also while its button is held, with numbers of any size. Not by curses, which takes a press and what
+// follows it at once for one event: over a slow line clicks would be lost. On the Linux console the mouse is gpm's, by
+// curses.
+constexpr const char* kMouseOn = "\033[?1000h\033[?1002h\033[?1006h";
+constexpr const char* kModesOff = "\033[?2004l\033[?1004l\033[?1006l\033[?1002l\033[?1000l";
 
 // Of the loop alone.
 struct Terminal {
@@ -140,18 +145,21 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
         signals_held.restore_size += length;
     }
     ::define_key("\033[200~", kPasteBegin);
-    ::define_key(kAnswerText, kAnswer);
+    ::define_key(kAnswerText.data(), kAnswer);
+    ::define_key("\033[I", kFocusIn);
+    ::define_key("\033[O", kFocusOut);
+    screen->osc_ = *capability("kmous") != '\0';
     screen->asks_ = std::string_view(capability("cup")).starts_with("\033["); // of the others some write it down
     ::raw();
     ::noecho();
     ::nonl();
     ::keypad(stdscr, TRUE);
+    if (options.mouse && screen->osc_) { // after keypad(), which takes them for its own
+        ::define_key("\033[<", kMouse);
+        ::define_key("\033[M", kOldMouse);
+    }
     ::nodelay(stdscr, TRUE);
     ::meta(stdscr, TRUE);
-    if (options.mouse) {
-        ::mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
-        ::mouseinterval(0);
-    }
     screen->enter();
     return screen;
 }
@@ -175,8 +183,13 @@ void Screen::enter()
     ::curs_set(0);
     ::refresh();
     send(kModesOn);
-    if (mouse_)
+    if (mouse_ && osc_) {
+        send(kMouseOn);
+    } else if (mouse_) {
         ::mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
+        ::mouseinterval(0);
+    }
+    focused_.reset();
     redraw();
 }
 
@@ -211,6 +224,24 @@ void Screen::hear_out()
         while (key().code != Key::none) { }
     }
     flow_.forget();
+}
+
+void Screen::send_counted(const std::string& text)
+{
+    send(text.c_str());
+    flow_.sent(text.size());
+}
+
+void Screen::notify(const std::string& title, const std::string& text, bool with_text)
+{
+    if (focused_ == true || !is_writable())
+        return;
+    send_counted((with_text && has_clipboard() ? notification(title, text, multiplexer_here()) : std::string()) + "\a");
+}
+
+void Screen::copy(const std::string& text)
+{
+    send_counted(clipboard(text, multiplexer_here()));
 }
 
 bool Screen::is_writable()
@@ -361,43 +392,6 @@ void Screen::suspend()
     terminal.resized = true;
 }
 
-// What stands between the brackets of a paste; the terminal sends it as if it were typed. No byte behind its end is
-// read, for that is curses' (whose own queue of what is handed back to it has no end any more once it was full), so as
-// many at once as the end still needs; curses would take a megabyte byte by byte.
-Key Screen::take_paste()
-{
-    static constexpr std::string_view kEnd = "\033[201~";
-    constexpr int kPatience = 2000; // milliseconds: a paste whose end never comes is over then
-    Key key{Key::paste};
-    std::string tail; // where the end may begin
-    std::array<char, kEnd.size()> block{};
-    int there = 0; // bytes that can be read without a wait
-    while (tail != kEnd && signals_held.ending == 0) {
-        pollfd source{STDIN_FILENO, POLLIN, 0};
-        if (there <= 0 && (::poll(&source, 1, kPatience) <= 0 || ::ioctl(STDIN_FILENO, FIONREAD, &there) != 0))
-            break;
-        const ssize_t got = ::read(STDIN_FILENO, block.data(), kEnd.size() - tail.size());
-        if (got <= 0)
-            break;
-        there -= static_cast<int>(got);
-        tail.append(block.data(), static_cast<std::size_t>(got));
-        std::size_t whole = std::min(tail.find(kEnd.front()), tail.size());
-        while (whole < tail.size() && !kEnd.starts_with(std::string_view(tail).substr(whole)))
-            whole = std::min(tail.find(kEnd.front(), whole + 1), tail.size());
-        key.pasted += whole;
-        key.text.append(tail, 0, std::min(whole, kMostPasted - key.text.size()));
-        tail.erase(0, whole);
-    }
-    if (tail != kEnd) { // what began like the end was none
-        key.pasted += tail.size();
-        key.text.append(tail, 0, kMostPasted - key.text.size());
-    }
-    for (std::size_t at = 0; (at = key.text.find(kAnswerText)) != std::string::npos; flow_.answered())
-        key.text.erase(at, std::strlen(kAnswerText)); // it came among what was pasted
-    std::replace(key.text.begin(), key.text.end(), '\r', '\n');
-    return key;
-}
-
 Key Screen::key()
 {
     if (std::exchange(terminal.resized, false)) {
@@ -409,14 +403,26 @@ Key Screen::key()
     }
     wint_t letter = 0;
     int kind = 0;
-    while ((kind = ::get_wch(&letter)) == KEY_CODE_YES && letter == kAnswer)
-        flow_.answered();
+    while ((kind = ::get_wch(&letter)) == KEY_CODE_YES
+        && (letter == kAnswer || letter == kFocusIn || letter == kFocusOut)) {
+        if (letter == kAnswer)
+            flow_.answered();
+        else
+            focused_ = letter == kFocusIn;
+    }
     if (kind == ERR)
         return {};
     const auto code = static_cast<int>(letter);
     if (kind == KEY_CODE_YES) {
-        if (code == kPasteBegin)
-            return take_paste();
+        if (code == kPasteBegin) {
+            std::size_t answers = 0;
+            const Key paste = read_paste(answers);
+            for (; answers > 0; --answers)
+                flow_.answered();
+            return paste;
+        }
+        if (code == kMouse || code == kOldMouse)
+            return read_mouse(code == kMouse);
         if (code == KEY_MOUSE) {
             MEVENT event{};
             if (::getmouse(&event) != OK)
@@ -428,11 +434,11 @@ Key Screen::key()
             key.column = event.x;
             return key;
         }
-        static constexpr std::array<std::pair<int, Key::Code>, 15> kCodes{
-            {{KEY_UP, Key::up}, {KEY_DOWN, Key::down}, {KEY_LEFT, Key::left}, {KEY_RIGHT, Key::right},
-                {KEY_HOME, Key::home}, {KEY_END, Key::end}, {KEY_PPAGE, Key::page_up}, {KEY_NPAGE, Key::page_down},
-                {KEY_BACKSPACE, Key::backspace}, {KEY_DC, Key::erase}, {KEY_BTAB, Key::back_tab},
-                {KEY_ENTER, Key::enter}, {KEY_F(1), Key::f1}, {KEY_F(5), Key::f5}, {KEY_F(6), Key::f6}}};
+        static constexpr std::array<std::pair<int, Key::Code>, 16> kCodes{{{KEY_UP, Key::up}, {KEY_DOWN, Key::down},
+            {KEY_LEFT, Key::left}, {KEY_RIGHT, Key::right}, {KEY_HOME, Key::home}, {KEY_END, Key::end},
+            {KEY_PPAGE, Key::page_up}, {KEY_NPAGE, Key::page_down}, {KEY_BACKSPACE, Key::backspace},
+            {KEY_DC, Key::erase}, {KEY_BTAB, Key::back_tab}, {KEY_ENTER, Key::enter}, {KEY_F(1), Key::f1},
+            {KEY_F(2), Key::f2}, {KEY_F(5), Key::f5}, {KEY_F(6), Key::f6}}};
         for (const auto& [curses, own] : kCodes) {
             if (curses == code)
                 return {own};

@@ -6,10 +6,12 @@
 #include "app/tui/terminal/canvas.h"
 #include "app/tui/terminal/flow.h"
 #include "app/tui/terminal/key.h"
+#include "app/tui/terminal/osc.h"
 #include "core/base/expected.h"
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace fourfold::tui {
@@ -41,6 +43,12 @@ public:
     bool is_ready();
     void show(const Canvas& canvas);
     void redraw(); // everything is sent again
+    // To somebody who looks elsewhere: a bell and, `with_text`, a message of the terminal's, where it has any (OSC 9
+    // and 777). Nothing where the terminal told that it has the focus.
+    void notify(const std::string& title, const std::string& text, bool with_text);
+    // Whether it may have a clipboard that a program can fill (OSC 52); no terminal says for sure.
+    [[nodiscard]] bool has_clipboard() const { return osc_ && !console_; }
+    void copy(const std::string& text); // at most kMostCopied bytes
     // Waits for a key, for wake() or for `milliseconds` (negative: for ever).
     void wait(int milliseconds);
     // The next key that is there already; code none where there is none.
@@ -66,15 +74,17 @@ private:
     void enter();
     void leave();
     void hear_out();
+    void send_counted(const std::string& text);
     static bool is_writable();
     void choose_colors(bool wanted);
     [[nodiscard]] unsigned attributes_of(const Style& style, short& pair);
-    Key take_paste();
 
     int colors_ = 0; // 0: none
     bool utf8_ = false, mouse_ = false;
     bool asks_ = false; // the terminal may be asked
     bool console_ = false; // of Linux
+    bool osc_ = false; // of xterm's kin, which leave out what they do not know
+    std::optional<bool> focused_; // as it told last
     enum class WaitsFor { nothing, answer, room };
     WaitsFor frame_waits_ = WaitsFor::nothing;
     Flow flow_;

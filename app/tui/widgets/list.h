@@ -2,9 +2,11 @@
 // Where a person is in a list that may be longer than its place: the chosen row and the first one on show.
 #pragma once
 
+#include "app/tui/terminal/canvas.h"
 #include "app/tui/terminal/key.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace fourfold::tui {
 
@@ -44,6 +46,20 @@ public:
             return false;
         selected = std::clamp(selected, 0, std::max(0, count - 1));
         return before != selected || key.code != Key::none;
+    }
+
+    // A click on the entries in `place`, each so many rows high, chooses one; whether that was the chosen one already.
+    // Empty: there is none.
+    std::optional<bool> click(const Key& key, const Rect& place, int count, int each = 1)
+    {
+        if (key.code != Key::click || !place.contains(key.row, key.column))
+            return {};
+        const int at = top + (key.row - place.row) / each;
+        if (at >= count)
+            return {};
+        const bool again = at == selected;
+        selected = at;
+        return again;
     }
 
 private:

@@ -347,9 +347,9 @@ void Pager::draw(Canvas& canvas, const Look&)
     }
     const bool more = static_cast<int>(lines_.size()) > rows_;
     canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
-        more ? text_of("lines %d to %d of %d; Esc closes", top_ + 1,
+        more ? text_of("lines %d to %d of %d; y copies, Esc closes", top_ + 1,
             std::min(top_ + rows_, static_cast<int>(lines_.size())), static_cast<int>(lines_.size()))
-             : "Esc closes",
+             : "y copies, Esc closes",
         kMuted);
 }
 

@@ -23,12 +23,15 @@ public:
     virtual void answer(const std::string& line) = 0;
     [[nodiscard]] virtual bool hides_answer() const { return false; } // a secret is not to be seen
     [[nodiscard]] virtual bool only_tells() const { return false; } // it is over once it was read
+    // For the clipboard (y); empty: none.
+    [[nodiscard]] virtual std::string copied() const { return {}; }
     // Takes what came from threads; may open another over it.
     virtual void tick() { }
     // Milliseconds after which tick() is wanted; negative: only when woken.
     [[nodiscard]] virtual int next_tick() const { return -1; }
     // Takes every key. What has to be done when it is over is done by done().
     virtual void key(const Key& key) = 0;
+    virtual void drag(const Key&) { } // of the mouse, and its end
     [[nodiscard]] bool is_over() const { return over_; }
     // Called once, after the overlay is gone from the stack; it may open another.
     std::function<void()> done;
@@ -134,6 +137,7 @@ public:
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
     [[nodiscard]] bool only_tells() const override { return true; }
+    [[nodiscard]] std::string copied() const override { return text_; }
 
 private:
     std::string title_, text_;

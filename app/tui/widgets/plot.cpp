@@ -67,8 +67,9 @@ private:
 using Point = std::pair<double, double>;
 
 // What of the points lies between the ends, with the places where a line through them crosses those.
-std::vector<Point> cut(const PlotSeries& series, const Axis& x)
+std::vector<Point> cut(const ChartSeries& series, const Axis& x)
 {
+    const bool joined = series.look != ChartSeries::Look::dots;
     std::vector<Point> inside;
     const Point* last = nullptr;
     const auto crossing = [](const Point& a, const Point& b, double at) {
@@ -78,7 +79,7 @@ std::vector<Point> cut(const PlotSeries& series, const Axis& x)
         if (!std::isfinite(point.first) || !std::isfinite(point.second))
             continue;
         for (const double end : {x.low, x.high}) {
-            if (series.joined && last != nullptr && last->first < end && end < point.first)
+            if (joined && last != nullptr && last->first < end && end < point.first)
                 inside.push_back(crossing(*last, point, end));
         }
         if (x.holds(point.first))
@@ -121,44 +122,40 @@ private:
 };
 } // namespace
 
-PlotChart picture_of(const Plot& plot)
+void Plot::add(std::string name, ChartPoints points, ChartSeries::Look look, Ink ink, char32_t mark)
 {
     constexpr int kTrueColors = 1 << 24;
-    PlotChart chart;
-    chart.title = plot.title;
-    chart.note = plot.note;
-    chart.x_label = plot.x_label;
-    chart.x_text = plot.x_text;
-    chart.y_text = plot.y_text;
-    chart.x_range = plot.x_range;
-    chart.band = plot.band;
-    chart.level = plot.level;
-    chart.from_zero = plot.from_zero;
-    chart.whole_x = plot.whole_x;
-    if (plot.has_chosen)
-        chart.chosen = plot.chosen;
-    using Look = ChartSeries::Look;
-    for (const PlotSeries& series : plot.series)
-        chart.series.push_back({series.name, static_cast<unsigned>(palette::color_of(series.ink, kTrueColors).ink),
-            !series.joined     ? Look::dots
-                : series.faint ? Look::faint
-                               : Look::line,
-            series.points});
-    return chart;
+    chart.series.push_back(
+        {std::move(name), static_cast<unsigned>(palette::color_of(ink, kTrueColors).ink), look, std::move(points)});
+    looks.push_back({ink, mark});
 }
 
-void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look)
+double PlotPlace::x_at(int column) const
 {
-    canvas.text_in(place.row, place.column, place.columns, plot.title, kBold);
-    if (const int left = place.columns - width_of(plot.title) - 2; !plot.note.empty() && left > 8)
-        canvas.text_in(place.row, place.column + place.columns - left, left, plot.note, kMuted, true);
+    return x.low + (column - cells.column + 0.5) / cells.columns * (x.high - x.low);
+}
+
+std::pair<double, double> PlotPlace::distance(double at_x, double at_y, int row, int column) const
+{
+    const double across = (at_x - x.low) / (x.high - x.low) * cells.columns - (column - cells.column + 0.5);
+    const double down = (y.high - at_y) / (y.high - y.low) * cells.rows - (row - cells.row + 0.5);
+    return {across * 2, down * 4};
+}
+
+PlotPlace draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look)
+{
+    const PlotChart& chart = plot.chart;
+    canvas.text_in(place.row, place.column, place.columns, chart.title, kBold);
+    if (const int left = place.columns - width_of(chart.title) - 2; !chart.note.empty() && left > 8)
+        canvas.text_in(place.row, place.column + place.columns - left, left, chart.note, kMuted, true);
     Axis x, y;
-    if (plot.x_range)
-        x = {{plot.x_range->first, plot.x_range->second}};
+    if (chart.x_range)
+        x = {{chart.x_range->first, chart.x_range->second}};
     bool has_marks = false;
-    for (const PlotSeries& series : plot.series) {
-        has_marks = has_marks || (series.joined && series.mark != 0);
-        for (const auto& [at, value] : plot.x_range ? cut(series, x) : series.points) {
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+        const ChartSeries& series = chart.series[i];
+        has_marks = has_marks || (series.look != ChartSeries::Look::dots && plot.looks[i].mark != 0);
+        for (const auto& [at, value] : chart.x_range ? cut(series, x) : series.points) {
             x.take(at);
             y.take(value);
         }
@@ -166,12 +163,12 @@ void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& 
     if (!x.is_there() || !y.is_there() || place.rows < 5 || place.columns < 16) {
         if (place.rows > 1)
             canvas.text_in(place.row + 1, place.column, place.columns, "nothing yet", kMuted);
-        return;
+        return {};
     }
-    y.take_marks(plot);
+    y.take_marks(chart);
     x.open();
     y.open();
-    const std::string high = plot.y_text(y.high), low = plot.y_text(y.low);
+    const std::string high = chart.y_text(y.high), low = chart.y_text(y.low);
     const int label = std::max(width_of(high), width_of(low));
     const int rows = place.rows - 3, columns = place.columns - label - (has_marks ? 4 : 2);
     const int top = place.row + 1, left = place.column + label + 2;
@@ -182,45 +179,49 @@ void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& 
     for (int column = left; column < left + columns; ++column)
         canvas.put(top + rows, column, U'\u2500', kMuted);
     canvas.put(top + rows, left - 1, U'\u2514', kMuted);
-    canvas.text(top + rows + 1, left, plot.x_text(x.low), kMuted);
-    canvas.text_in(top + rows + 1, left, columns, plot.x_text(x.high), kMuted, true);
+    canvas.text(top + rows + 1, left, chart.x_text(x.low), kMuted);
+    canvas.text_in(top + rows + 1, left, columns, chart.x_text(x.high), kMuted, true);
     canvas.text_in(
-        top + rows + 1, left + (columns - width_of(plot.x_label)) / 2, width_of(plot.x_label), plot.x_label, kMuted);
+        top + rows + 1, left + (columns - width_of(chart.x_label)) / 2, width_of(chart.x_label), chart.x_label, kMuted);
     const auto row_of = [&](double value) { return rows - 1 - y.place(value, rows); };
-    if (plot.band) {
-        for (int row = row_of(plot.band->second); row <= row_of(plot.band->first); ++row)
+    if (chart.band) {
+        for (int row = row_of(chart.band->second); row <= row_of(chart.band->first); ++row)
             canvas.fill({top + row, left, 1, columns}, U'\u2591', kMuted);
     }
-    for (int column = 0; plot.level && column < columns; column += 2)
-        canvas.put(top + row_of(*plot.level), left + column, U'\u2500', kMuted);
+    for (int column = 0; chart.level && column < columns; column += 2)
+        canvas.put(top + row_of(*chart.level), left + column, U'\u2500', kMuted);
     if (plot.cursor && x.holds(*plot.cursor))
         canvas.fill({top, left + x.place(*plot.cursor, columns), rows, 1}, U'\u2502', kMuted);
     Dots dots(rows, columns);
     EndMarks marks;
-    std::vector<std::tuple<int, int, const PlotSeries*>> letters;
-    for (const PlotSeries& series : plot.series) {
+    std::vector<std::tuple<int, int, const Plot::SeriesLook*>> letters;
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+        const ChartSeries& series = chart.series[i];
+        const Plot::SeriesLook& own = plot.looks[i];
+        const bool joined = series.look != ChartSeries::Look::dots;
         int last_x = -1, last_y = -1;
         for (const auto& [at, value] : cut(series, x)) {
             const int dot_x = x.place(at, columns * 2), dot_y = rows * 4 - 1 - y.place(value, rows * 4);
-            if (series.joined && last_x >= 0)
-                dots.line(last_x, last_y, dot_x, dot_y, series.ink, series.faint);
-            else if (!series.joined && series.mark != 0)
-                letters.emplace_back(dot_y / 4, dot_x / 2, &series);
+            if (joined && last_x >= 0)
+                dots.line(last_x, last_y, dot_x, dot_y, own.ink, series.look != ChartSeries::Look::line);
+            else if (!joined && own.mark != 0)
+                letters.emplace_back(dot_y / 4, dot_x / 2, &own);
             else
-                dots.put(dot_x, dot_y, series.ink);
+                dots.put(dot_x, dot_y, own.ink);
             last_x = dot_x;
             last_y = dot_y;
         }
-        if (series.joined && series.mark != 0 && last_y >= 0)
-            marks.add(last_y, series.mark, series.ink);
+        if (joined && own.mark != 0 && last_y >= 0)
+            marks.add(last_y, own.mark, own.ink);
     }
     marks.draw(canvas, {top, left + columns + 1, rows, 1}, look);
     dots.draw(canvas, top, left, look);
-    for (const auto& [row, column, series] : letters)
-        canvas.put(top + row, left + column, series->mark, curve_style(series->ink, look, true));
-    if (plot.has_chosen)
-        canvas.put(top + rows - 1 - y.place(plot.chosen.second, rows), left + x.place(plot.chosen.first, columns),
+    for (const auto& [row, column, own] : letters)
+        canvas.put(top + row, left + column, own->mark, curve_style(own->ink, look, true));
+    if (chart.chosen)
+        canvas.put(top + rows - 1 - y.place(chart.chosen->second, rows), left + x.place(chart.chosen->first, columns),
             U'\u25cf', {Ink::bad, Ink::normal, true});
+    return {{top, left, rows, columns}, x, y};
 }
 
 } // namespace fourfold::tui

@@ -4,6 +4,7 @@
 
 #include "app/tui/look.h"
 #include "core/report/chart.h"
+#include "core/report/chart_range.h"
 
 #include <optional>
 #include <string>
@@ -12,35 +13,30 @@
 
 namespace fourfold::tui {
 
-struct PlotSeries {
-    std::vector<std::pair<double, double>> points;
-    Ink ink = Ink::blue;
-    bool joined = true; // a line; else points
-    bool faint = false; // of a line every third dot
-    // Stands beside the end of the line, at the right edge; of points, at each of them. 0: none
-    char32_t mark = 0;
-    std::string name{}; // in the legend of a picture; empty: none
-};
-
+// A chart with what a terminal knows of it besides.
 struct Plot {
-    std::string title; // over it
-    std::string note; // at the right of the title
-    std::string x_label;
-    std::string (*x_text)(double) = nullptr;
-    std::string (*y_text)(double) = nullptr;
-    std::vector<PlotSeries> series; // points in order of x
-    std::optional<std::pair<double, double>> x_range; // lines are cut at its ends; empty: of all points
-    std::optional<std::pair<double, double>> band; // of y, shaded from side to side
-    std::optional<double> level; // of y, a broken line from side to side
+    struct SeriesLook {
+        Ink ink = Ink::blue;
+        // Stands beside the end of the line, at the right edge; of points, at each of them. 0: none
+        char32_t mark = 0;
+    };
+    PlotChart chart; // as a file has it, too; the colours of its series are those of their inks
+    std::vector<SeriesLook> looks; // one a series
     std::optional<double> cursor; // of x, a line from top to bottom
-    bool from_zero = false; // the axis of y begins at 0
-    bool whole_x = false; // between two whole numbers there is nothing
-    std::pair<double, double> chosen{}; // marked, where has_chosen
-    bool has_chosen = false;
+
+    void add(std::string name, ChartPoints points, ChartSeries::Look look, Ink ink, char32_t mark = 0);
 };
 
-void draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look);
-// The same for a file.
-PlotChart picture_of(const Plot& plot);
+// Where a plot was drawn, for what the mouse points at.
+struct PlotPlace {
+    Rect cells; // of the points; without rows where there was nothing to draw
+    ChartRange x, y;
+
+    [[nodiscard]] double x_at(int column) const; // the middle of the cell
+    // How far a point is from the middle of a cell, in dots of Braille, of which a cell has two by four: across, down.
+    [[nodiscard]] std::pair<double, double> distance(double at_x, double at_y, int row, int column) const;
+};
+
+PlotPlace draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look);
 
 } // namespace fourfold::tui

@@ -8,8 +8,9 @@
 
 namespace fourfold::tui {
 
-TableBox::TableBox(std::string title, Table table)
+TableBox::TableBox(std::string title, Table table, const std::string& below)
     : title_(std::move(title))
+    , below_("j k rows  h l columns  y copies  Esc closes; " + below)
     , table_(std::move(table))
     , view_({}, 1)
 {
@@ -34,8 +35,7 @@ void TableBox::draw(Canvas& canvas, const Look&)
              const auto at = static_cast<std::size_t>(column);
              return shown(table_.rows[static_cast<std::size_t>(row)][at], table_.columns[at]);
          }});
-    canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
-        "j k rows  h l columns  Esc closes; e on the page writes it", kMuted);
+    canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns, below_, kMuted);
 }
 
 void TableBox::key(const Key& key)

@@ -12,15 +12,17 @@ namespace fourfold::tui {
 
 class TableBox : public Overlay {
 public:
-    TableBox(std::string title, Table table);
+    // `below`: what else may be done with it.
+    TableBox(std::string title, Table table, const std::string& below);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string&) override { close(); }
     [[nodiscard]] bool only_tells() const override { return true; }
+    [[nodiscard]] std::string copied() const override { return spreadsheet_rows(table_); }
 
 private:
-    std::string title_;
+    std::string title_, below_;
     Table table_;
     TableView view_;
 };

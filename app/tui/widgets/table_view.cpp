@@ -15,6 +15,7 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
     int column = place.column;
     const int behind = place.column + place.columns;
     cut_ = false;
+    heads_.clear();
     for (int i = 0; i < count; ++i) {
         if (i >= fixed_ && i < fixed_ + first_)
             continue;
@@ -33,6 +34,7 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
             if (width < 4)
                 break;
         }
+        heads_.push_back({i, column, width});
         canvas.text_in(place.row, column, width, title, sorted ? kHeading : kBold, at.right);
         for (int row = 0; row < shown; ++row) {
             const Style style = content.style ? content.style(list.top + row, i) : Style{};
@@ -53,14 +55,19 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
     }
 }
 
+int TableView::column_at(const Key& key) const
+{
+    if (body_.columns == 0)
+        return -1;
+    const auto found = std::ranges::find_if(
+        heads_, [&key](const Head& head) { return key.column >= head.left && key.column < head.left + head.width; });
+    return found == heads_.end() ? -1 : found->column;
+}
+
 bool TableView::key(const Key& key, int rows)
 {
-    if (key.code == Key::click) {
-        if (!body_.contains(key.row, key.column) || list.top + key.row - body_.row >= rows)
-            return false;
-        list.selected = list.top + key.row - body_.row;
-        return true;
-    }
+    if (key.code == Key::click)
+        return list.click(key, body_, rows).has_value();
     if (key.code == Key::left || key.is('h')) {
         first_ = std::max(0, first_ - 1);
         return true;

@@ -37,14 +37,31 @@ public:
     }
     void set_columns(std::vector<Column> columns) { columns_ = std::move(columns); }
     void draw(Canvas& canvas, const Rect& place, const Content& content);
+    void hide() { body_ = {}; } // it is not on show: nothing of it is under the mouse
     // Moves in rows and columns; a click chooses a row.
     bool key(const Key& key, int rows);
+    // A click on the row that is chosen already: it is wanted.
+    [[nodiscard]] bool is_on_chosen(const Key& key) const
+    {
+        return key.code == Key::click && body_.contains(key.row, key.column)
+            && body_.row + list.selected - list.top == key.row;
+    }
+    // The column under the mouse; -1: none. The same of a click on its heading.
+    [[nodiscard]] int column_at(const Key& key) const;
+    [[nodiscard]] int heading_at(const Key& key) const
+    {
+        return key.code == Key::click && key.row == body_.row - 1 ? column_at(key) : -1;
+    }
 
 private:
     std::vector<Column> columns_;
     int fixed_; // columns at the left that stay
     int first_ = 0; // of the others
     Rect body_; // as drawn last
+    struct Head {
+        int column, left, width;
+    };
+    std::vector<Head> heads_; // as drawn last
     bool cut_ = false; // columns at the right had no room
 };
 

@@ -30,10 +30,10 @@ const view::TimelineBar* TimelineRows::bar_in(int stage, int column, std::size_t
     return covered * 2 >= cell ? best : nullptr;
 }
 
-void TimelineRows::draw_stage(Canvas& canvas, int row, int stage, const Look& look, const view::BarRef* chosen) const
+void TimelineRows::draw_stage(
+    Canvas& canvas, int row, int stage, const Look& look, const view::BarRef* chosen, int micro_batch) const
 {
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    const int batch = chosen != nullptr && chosen->row >= 0 ? scene.bar(*chosen).microBatch : -1;
     std::size_t before = kNone;
     for (int column = 0; column < columns; ++column) {
         std::size_t index = kNone;
@@ -51,7 +51,8 @@ void TimelineRows::draw_stage(Canvas& canvas, int row, int stage, const Look& lo
             style = {fill.ink, Ink::normal, false, true}; // the paper has the colour, the text the background's
         if (is_chosen)
             style = {Ink::normal, Ink::normal, true, true, true};
-        else if (batch >= 0 && bar->microBatch == batch) // the way of the chosen one's micro-batch, in all stages
+        else if (micro_batch >= 0
+            && bar->microBatch == micro_batch) // the way of the chosen one's micro-batch, in all stages
             style.bold = style.underline = true;
         canvas.put(row, left + column, plain ? U' ' : fill.pattern, style);
         const double cell = (end - begin) / columns;

@@ -17,7 +17,9 @@ struct TimelineRows {
     double begin = 0, end = 0;
     int left = 0, columns = 1;
 
-    void draw_stage(Canvas& canvas, int row, int stage, const Look& look, const view::BarRef* chosen = nullptr) const;
+    // `chosen`: stands out; null: none. `micro_batch`: its way is underlined; -1: none.
+    void draw_stage(Canvas& canvas, int row, int stage, const Look& look, const view::BarRef* chosen = nullptr,
+        int micro_batch = -1) const;
     void draw_two(Canvas& canvas, int row, int stage) const; // this one above, the next below; in colours
 private:
     // What most of a cell's time goes to, with its index; null where the stage waits.

@@ -72,9 +72,14 @@ void TreeView::draw(Canvas& canvas, const Look&)
 std::string TreeView::read_out()
 {
     constexpr int kDeepest = 2; // what lies below is read from the figure that it belongs to
-    std::string text = "Derivation\n";
+    return "Derivation\n" + lines(kDeepest);
+}
+
+std::string TreeView::lines(int deepest) const
+{
+    std::string text;
     for (const Node& node : nodes_) {
-        if (node.depth > kDeepest)
+        if (node.depth > deepest)
             continue;
         text += std::string(static_cast<std::size_t>(2 * node.depth), ' ') + node.what->label + ": "
             + view::explained_value(*node.what) + (node.what->formula.empty() ? "" : ", " + node.what->formula) + "\n";

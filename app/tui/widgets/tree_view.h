@@ -15,6 +15,7 @@ public:
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
     [[nodiscard]] bool only_tells() const override { return true; }
+    [[nodiscard]] std::string copied() const override { return lines(kAllOfIt); }
 
 private:
     struct Node {
@@ -22,6 +23,8 @@ private:
         int depth, parent; // parent: index in nodes_, -1 of the root
         bool open;
     };
+    static constexpr int kAllOfIt = 1'000'000;
+    [[nodiscard]] std::string lines(int deepest) const; // a line a node down to that depth
     void add(const Explanation& what, int depth, int parent);
     [[nodiscard]] std::vector<int> visible() const; // indices in nodes_
 

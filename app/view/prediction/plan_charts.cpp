@@ -25,14 +25,6 @@ constexpr MemoryWord kMemoryWords[]{{"Weights", &StageMemory::weights, okabe::kB
     {"Gradients", &StageMemory::gradients, okabe::kSky}, {"Optimizer", &StageMemory::optimizer, okabe::kGreen},
     {"Activations", &StageMemory::activations, okabe::kOrange}, {"Buffers", &StageMemory::other, okabe::kPurple}};
 
-std::vector<ChartKind> memory_kinds()
-{
-    std::vector<ChartKind> kinds;
-    for (const MemoryWord& word : kMemoryWords)
-        kinds.push_back({word.name, word.rgb});
-    return kinds;
-}
-
 unsigned rgb_of(Part part)
 {
     switch (part) {
@@ -62,6 +54,22 @@ Table figures_table(const Prediction& prediction)
 
 } // namespace
 
+std::vector<ChartKind> memory_kinds()
+{
+    std::vector<ChartKind> kinds;
+    for (const MemoryWord& word : kMemoryWords)
+        kinds.push_back({word.name, word.rgb});
+    return kinds;
+}
+
+std::vector<double> memory_parts(const StageMemory& stage)
+{
+    std::vector<double> parts;
+    for (const MemoryWord& word : kMemoryWords)
+        parts.push_back(stage.*word.gib);
+    return parts;
+}
+
 std::vector<PartTime> part_times(const Prediction& prediction)
 {
     std::vector<PartTime> times;
@@ -77,12 +85,8 @@ std::vector<PartTime> part_times(const Prediction& prediction)
 BarChart memory_chart(const Prediction& prediction)
 {
     BarChart chart{"Memory per stage", "GiB per GPU", memory_kinds(), {}, {}};
-    for (const StageMemory& stage : prediction.memory_by_stage) {
-        BarChart::Row row{text_of("P%d", stage.stage), {}, gib(stage.total())};
-        for (const MemoryWord& word : kMemoryWords)
-            row.parts.push_back(stage.*word.gib);
-        chart.rows.push_back(std::move(row));
-    }
+    for (const StageMemory& stage : prediction.memory_by_stage)
+        chart.rows.push_back({text_of("P%d", stage.stage), memory_parts(stage), gib(stage.total())});
     if (prediction.memory_capacity_gib > 0)
         chart.limits.push_back({prediction.memory_capacity_gib, gib(prediction.memory_capacity_gib) + " usable"});
     return chart;
@@ -189,7 +193,7 @@ ReportPage plan_report(const std::shared_ptr<const Prediction>& prediction, cons
     return {title, report_lines(*prediction),
         {{figures_table(*prediction), 0}, {Chart(memory_chart(*prediction)), 250},
             {Chart(step_time_chart(*prediction)), 260},
-            {ReportTimeline{{prediction, &prediction->timeline}, schedule_fact(prediction->plan)}, 320}}};
+            {ReportTimelines{{{prediction, &prediction->timeline}, schedule_fact(prediction->plan)}}, 320}}};
 }
 
 } // namespace fourfold::view

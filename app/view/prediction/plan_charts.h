@@ -20,6 +20,9 @@ struct PartTime {
 };
 std::vector<PartTime> part_times(const Prediction& prediction);
 
+// What the memory of a stage is stacked of.
+std::vector<ChartKind> memory_kinds();
+std::vector<double> memory_parts(const StageMemory& stage); // GiB, one a kind
 BarChart memory_chart(const Prediction& prediction); // a bar a stage, GiB
 AreaChart memory_chart(const Prediction& prediction, const MemoryCurve& curve); // of one stage over the step
 // A row a node, a tile a GPU, coloured by what the largest degree cuts; the first nodes of many.

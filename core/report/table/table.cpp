@@ -85,6 +85,26 @@ std::string shown(const Cell& cell, const Column& column)
     return std::visit(Visitor{column}, cell);
 }
 
+std::string spreadsheet_rows(const Table& table)
+{
+    std::string text;
+    const auto add = [&text](const std::string& cell, bool last) {
+        text += spreadsheet_text(printable(cell, kUncut)) + (last ? '\n' : '\t');
+    };
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const Column& column = table.columns[i];
+        std::string title = column.title.empty() ? column.key : column.title;
+        if (!column.title.empty() && title[0] >= 'a' && title[0] <= 'z') // as the window has them
+            title[0] = static_cast<char>(title[0] - 'a' + 'A');
+        add(title, i + 1 == table.columns.size());
+    }
+    for (const auto& row : table.rows) {
+        for (std::size_t i = 0; i < row.size(); ++i)
+            add(shown(row[i], table.columns[i]), i + 1 == row.size());
+    }
+    return text;
+}
+
 Json Table::to_json() const
 {
     Json list = Json::array();

@@ -62,6 +62,9 @@ std::string shown_number(double value);
 // What a spreadsheet takes for text: an apostrophe stands before what it would run as a formula ("=1+1", "@x", and what
 // begins with a sign but is no number). The CSV reader (core/calibration/csv.h) takes it away again.
 std::string spreadsheet_text(const std::string& text);
+// A table for the clipboard: a line of titles and a line a row as people see them, between tabs; each cell is a line of
+// its own and text (spreadsheet_text()).
+std::string spreadsheet_rows(const Table& table);
 // Escapes for one cell.
 std::string csv_field(const std::string& field);
 std::string markdown_text(const std::string& text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/json.h"
+#include "core/report/chart.h"
 #include "core/report/timeline_export.h"
 #include "core/report/timeline_painter.h"
 #include "core/schedule/schedules.h"
@@ -209,6 +210,44 @@ TEST(Export, WritesTheFourForms)
     EXPECT_THAT(*read_text_file(folder.file("a.png")), StartsWith("\x89PNG\r\n"));
     EXPECT_GT(std::filesystem::file_size(folder.file("a.png")), 5'000U);
     EXPECT_THAT(*read_text_file(folder.file("a.pdf")), StartsWith("%PDF-"));
+}
+
+// The shorter one ends where it does on the axis of the longer one.
+TEST(Picture, TimelinesOverEachOtherHaveOneAxis)
+{
+    const Timeline half{1, 1, {{0, SpanKind::forward, 0, 0, 0, 1}}}, whole{1, 2, {{0, SpanKind::forward, 0, 0, 0, 2}}};
+    const TitledTimeline both[]{{&half, "half"}, {&whole, "whole"}};
+    const PictureSize size = timelines_picture_size(both);
+    EXPECT_DOUBLE_EQ(size.height, timeline_picture_size(half).height + timeline_picture_size(whole).height);
+    const auto blue = [&](std::span<const TitledTimeline> timelines) {
+        return counted_colours(pixels_of(timelines_picture_size(timelines), [&](cairo_t* cairo) {
+            paint_timelines(cairo, timelines, timelines_picture_size(timelines));
+        }))[okabe::kBlue];
+    };
+    const int alone = blue({both, 1});
+    EXPECT_NEAR(double(blue(both)) / alone, 1.5, 0.05) << "alone it is as long as the axis";
+}
+
+TEST(Export, APictureIsAsLargeAsItIsAskedFor)
+{
+    const Folder folder;
+    const Timeline timeline = pipeline(4, 8);
+    const TitledTimeline both[]{{&timeline, "one"}, {&timeline, "the same"}};
+    const auto number = [&](const std::string& file, std::size_t at) { // of a PNG's header, the greatest byte first
+        const std::string bytes = *read_text_file(folder.file(file));
+        unsigned value = 0;
+        for (std::size_t i = at; i < at + 4; ++i)
+            value = value << 8 | static_cast<unsigned char>(bytes[i]);
+        return value;
+    };
+    for (const PictureSize& asked : {PictureSize{1600, 901}, PictureSize{200, 200}}) {
+        ASSERT_TRUE(export_timelines(both, folder.file("both.png"), asked));
+        EXPECT_EQ(number("both.png", 16), asked.width);
+        EXPECT_EQ(number("both.png", 20), asked.height);
+    }
+    ASSERT_TRUE(export_timeline(timeline, "one", folder.file("one.svg"), PictureSize{700, 500}));
+    EXPECT_THAT(*read_text_file(folder.file("one.svg")), HasSubstr("viewBox=\"0 0 700 500\""));
+    EXPECT_FALSE(export_timelines(both, folder.file("both.json"))) << "two have no one trace";
 }
 
 TEST(Export, NamesTheEndingsItKnows)

@@ -9,6 +9,7 @@
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
+#include "app/view/compare/comparison_bars.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,15 @@ std::vector<double> valuesOf(const std::vector<CompareEntry>& entries, Get get)
     std::vector<double> values;
     for (const CompareEntry& entry : entries)
         values.push_back(get(entry).value_or(kNone));
+    return values;
+}
+
+// Of a kind of the chart, by row.
+std::vector<double> valuesOf(const BarChart& chart, std::size_t kind)
+{
+    std::vector<double> values;
+    for (const BarChart::Row& row : chart.rows)
+        values.push_back(kind < row.parts.size() ? row.parts[kind] : kNone);
     return values;
 }
 
@@ -124,26 +134,25 @@ void CompareCharts::showBars()
             {tr("Measured"), &Theme::activations, Card::Fill::hatched, percentOf(&CompareEntry::measuredMfu)});
     m_throughput->showBars(names, std::move(throughput), false, tr("tokens/s per GPU"));
     m_utilisation->showBars(names, std::move(utilisation), false, tr("%"));
+    std::vector<view::ComparedEntry> compared;
+    for (const CompareEntry& entry : m_entries)
+        compared.push_back({entry.name.toStdString(), entry.prediction ? &*entry.prediction : nullptr});
+    const BarChart byKind = view::comparison_bars(compared, view::ComparedFigure::memory);
     std::vector<BarSet> memory;
-    for (const MemoryKind& kind : kMemoryKinds) {
-        memory.push_back({kind.label(), kind.color, kind.fill, valuesOf(m_entries, [&kind](const CompareEntry& entry) {
-                              const StageMemory* stage = entry.prediction ? fullest(*entry.prediction) : nullptr;
-                              return stage ? std::optional<double>(stage->*kind.gib) : std::nullopt;
-                          })});
-    }
+    for (std::size_t i = 0; i < std::size(kMemoryKinds); ++i)
+        memory.push_back({kMemoryKinds[i].label(), kMemoryKinds[i].color, kMemoryKinds[i].fill, valuesOf(byKind, i)});
     m_memory->showBars(names, std::move(memory), true, tr("GiB per GPU"));
+    const BarChart byPart = view::comparison_bars(compared, view::ComparedFigure::step_time);
     std::vector<BarSet> time;
     for (int index = 0; index < kParts; ++index) {
         const Part part = static_cast<Part>(index);
+        const auto kind = std::ranges::find(byPart.kinds, view::part_label(part), &ChartKind::name);
+        if (kind == byPart.kinds.end())
+            continue;
         BarSet set = barsOf(part);
         set.name = fromUtf8(view::part_label(part));
-        set.values = valuesOf(m_entries, [part](const CompareEntry& entry) {
-            return entry.prediction && entry.prediction->step_time_s
-                ? std::optional<double>(entry.prediction->time_by_part[part])
-                : std::nullopt;
-        });
-        if (std::any_of(set.values.begin(), set.values.end(), [](double value) { return value > 0; }))
-            time.push_back(std::move(set));
+        set.values = valuesOf(byPart, static_cast<std::size_t>(kind - byPart.kinds.begin()));
+        time.push_back(std::move(set));
     }
     m_time->showBars(names, std::move(time), true, tr("seconds"));
 }

@@ -10,6 +10,7 @@
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/table_model.h"
 #include "app/models/shared/text.h"
+#include "core/report/picture_file.h"
 
 #include <QApplication>
 #include <QBuffer>
@@ -154,9 +155,8 @@ Expected<void> writeTable(const Table& table, const QString& file)
 void copyTable(const Table& table)
 {
     const TableModel model(table);
-    QString text, html = QStringLiteral("<table>");
+    QString html = QStringLiteral("<table>");
     const auto line = [&](const QStringList& cells, const QString& tag) {
-        text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
         html += QStringLiteral("<tr>");
         for (const QString& cell : cells)
             html += QStringLiteral("<%1>%2</%1>").arg(tag, cell.toHtmlEscaped());
@@ -173,7 +173,7 @@ void copyTable(const Table& table)
         line(cells, QStringLiteral("td"));
     }
     auto* data = new QMimeData;
-    data->setText(text);
+    data->setText(exactText(spreadsheet_rows(table)));
     data->setHtml(html + QStringLiteral("</table>"));
     QApplication::clipboard()->setMimeData(data);
 }
@@ -234,7 +234,7 @@ bool askExportPicture(QWidget& widget, const QString& title)
         format->addItem(tr(name), QString::fromLatin1(ending));
     const auto makeLength = [](int value) {
         auto* box = new QSpinBox;
-        box->setRange(200, 8192);
+        box->setRange(kLeastPicture, kMostPicture);
         box->setSuffix(tr(" px"));
         box->setValue(value);
         return box;

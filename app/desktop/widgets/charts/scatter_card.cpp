@@ -36,8 +36,7 @@ void ScatterCard::setSelected(int row)
 
 void ScatterCard::showPoints(std::vector<Point> points, const Scale& x, const Scale& y, const QString& summary)
 {
-    m_points = std::move(points);
-    std::sort(m_points.begin(), m_points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+    m_points = view::RowPoints(std::move(points));
     m_x = x;
     m_y = y;
     m_selected = -1;
@@ -53,12 +52,8 @@ Plot ScatterCard::plotIn(const QRect& area) const
 
 std::optional<QPointF> ScatterCard::placeOf(int row) const
 {
-    const Plot plot = plotIn(bodyArea());
-    for (const Point& point : m_points) {
-        if (point.row == row)
-            return plot.at(point.x, point.y);
-    }
-    return {};
+    const Point* const point = m_points.of(row);
+    return point ? std::optional(plotIn(bodyArea()).at(point->x, point->y)) : std::nullopt;
 }
 
 void ScatterCard::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -111,17 +106,12 @@ void ScatterCard::paintPicture(QPainter& painter, const Plot& plot, const Theme&
 
 int ScatterCard::rowAt(const QPointF& point) const
 {
-    const Plot plot = plotIn(bodyArea());
-    int nearest = -1;
-    double best = kReach * kReach;
-    for (const Point& at : m_points) {
-        const QPointF away = plot.at(at.x, at.y) - point;
-        if (const double distance = QPointF::dotProduct(away, away); distance < best) {
-            best = distance;
-            nearest = at.row;
-        }
-    }
-    return nearest;
+    return m_points.nearest(
+        [plot = plotIn(bodyArea()), &point](const Point& at) {
+            const QPointF away = plot.at(at.x, at.y) - point;
+            return std::pair(away.x(), away.y());
+        },
+        kReach);
 }
 
 void ScatterCard::mousePressEvent(QMouseEvent* event)
@@ -138,11 +128,7 @@ void ScatterCard::keyPressEvent(QKeyEvent* event)
         Card::keyPressEvent(event);
         return;
     }
-    const auto at = std::find_if(
-        m_points.begin(), m_points.end(), [this](const Point& point) { return point.row == m_selected; });
-    const auto last = static_cast<std::ptrdiff_t>(m_points.size()) - 1;
-    const std::ptrdiff_t next = at == m_points.end() ? (step > 0 ? 0 : last) : at - m_points.begin() + step;
-    emit rowClicked(m_points[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last))].row);
+    emit rowClicked(m_points.beside(m_selected, step));
 }
 
 QString ScatterCard::tipAt(const QPoint& point) const

@@ -5,6 +5,7 @@
 
 #include "app/desktop/widgets/cards/card.h"
 #include "app/desktop/widgets/charts/plot.h"
+#include "app/view/points.h"
 
 #include <QImage>
 
@@ -25,16 +26,13 @@ signals:
     void rowClicked(int row);
 
 protected:
-    struct Point {
-        int row = 0;
-        double x = 0, y = 0;
-    };
+    using Point = view::RowPoint;
     // `selected`: the theme's colour of the selected point; `axes` names both.
     ScatterCard(
         const QString& title, const QString& emptyText, QColor Theme::*selected, const QString& axes, QWidget* parent);
     // For a model that changed: its points and their scales, and its words. No row is selected then.
     void showPoints(std::vector<Point> points, const Scale& x, const Scale& y, const QString& summary);
-    [[nodiscard]] const std::vector<Point>& points() const { return m_points; } // by x
+    [[nodiscard]] const std::vector<Point>& points() const { return m_points.all(); } // by x
     [[nodiscard]] virtual QString tipOf(int row) const = 0;
     virtual void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) = 0;
     // The numbers at both sides.
@@ -55,7 +53,7 @@ private:
     [[nodiscard]] Plot plotIn(const QRect& area) const;
     void paintPicture(QPainter& painter, const Plot& plot, const Theme& theme);
 
-    std::vector<Point> m_points;
+    view::RowPoints m_points;
     Scale m_x, m_y;
     QColor Theme::*m_selectedColor;
     QString m_axes;

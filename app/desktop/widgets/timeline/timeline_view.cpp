@@ -6,6 +6,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/models/shared/text.h"
+#include "app/view/prediction/timeline_rulers.h"
 #include "core/report/timeline_export.h"
 #include "core/report/views/plan_tables.h"
 
@@ -214,30 +215,14 @@ void TimelineView::setMark()
     else if (m_selected)
         time = m_scene.bar(*m_selected).start_s;
     const double near = px(kMarkReach) / double(std::max(1, at.rows.width())) * m_window.span();
-    std::vector<double>& marks = m_shared.marks;
-    const auto there
-        = std::find_if(marks.begin(), marks.end(), [&](double mark) { return std::abs(mark - time) <= near; });
-    if (there != marks.end())
-        marks.erase(there);
-    else
-        marks.insert(std::upper_bound(marks.begin(), marks.end(), time), time);
+    view::toggle_mark(m_shared.marks, time, near);
     rulersChanged();
 }
 
 // Where the measured time goes, over all stages.
 QString TimelineView::shareWords() const
 {
-    const auto [begin, end] = *m_shared.measured;
-    const TimelineScene::Shares shares = m_scene.shares(begin, std::min(end, m_scene.length()));
-    const double all = (end - begin) * m_scene.rows();
-    QStringList parts;
-    for (std::size_t kind = 0; kind < kSpanKinds; ++kind) {
-        if (shares.busy[kind] > 0)
-            parts << QStringLiteral("%1 %2 %").arg(
-                fromUtf8(name(static_cast<SpanKind>(kind))), percent(shares.busy[kind] / all));
-    }
-    parts << tr("idle %1 %").arg(percent(shares.idle / all));
-    return tr("%1 from %2 on: %3").arg(duration(end - begin), duration(begin), parts.join(QStringLiteral(", ")));
+    return exactText(view::measured_text(m_scene, m_shared.measured->first, m_shared.measured->second));
 }
 
 // The legend may have no room for all, the picture none for the keys.

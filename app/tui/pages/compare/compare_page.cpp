@@ -124,23 +124,23 @@ std::size_t ComparePage::reference(const std::vector<Entry>& all) const
     return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
 }
 
-Table ComparePage::table() const
+Table ComparePage::table(const std::vector<Entry>& all)
 {
     Table table;
     table.columns = view::comparison_columns();
-    for (const Entry& entry : all())
+    for (const Entry& entry : all)
         table.rows.push_back(view::comparison_row(entry.name, entry.kind, *entry.prediction, entry.measured.get()));
     return table;
 }
 
-std::vector<NamedTimeline> ComparePage::timelines() const
+std::vector<NamedTimeline> ComparePage::timelines(const std::vector<Entry>& all)
 {
     std::vector<NamedTimeline> timelines;
-    for (const Entry& entry : all())
-        timelines.push_back({entry.name, &entry.prediction->timeline}); // kept by whoever the entry was made of
-    for (const Entry& entry : entries_) {
+    for (const Entry& entry : all)
+        timelines.push_back({entry.name, {entry.prediction, &entry.prediction->timeline}});
+    for (const Entry& entry : all) {
         if (entry.trace)
-            timelines.push_back({entry.name + ", measured", entry.trace.get()});
+            timelines.push_back({entry.name + ", measured", entry.trace});
     }
     return timelines;
 }
@@ -173,7 +173,7 @@ std::string ComparePage::hints() const
 {
     switch (shown_) {
     case Shown::timelines:
-        return "v table  [ ] other timeline  + - zoom  h l pan  0 all  f reference";
+        return "v table  [ ] other timeline  arrows bar  + - zoom  H L pan  0 all  Space mark  M measure  f reference";
     case Shown::sweep:
         return "m table  Enter to plan  C compare  h l GPUs  b figure  t measured table  e export";
     case Shown::scaling:
@@ -191,17 +191,21 @@ std::vector<std::string> ComparePage::lines()
     if (shown_ == Shown::scaling)
         return scaling_.lines();
     std::vector<std::string> lines;
-    const Table entries = table();
+    const std::vector<Entry> all = this->all();
+    const Table entries = table(all);
     if (entries.rows.empty())
         return {"No plan that has an answer"};
-    const std::size_t reference = this->reference(all());
+    const std::size_t reference = this->reference(all);
     lines.push_back(entries.rows.size() == 1
-            ? "Only this plan; a adds stored runs, other plans, published rows; a search adds layouts with C"
+            ? desk_.keyed("Only this plan; `a` adds stored runs, other plans, published rows; a search adds layouts "
+                          "with `C`")
             : "Others against " + std::get<std::string>(entries.rows[reference].front())
                 + (differences_only_ ? "; differences only" : ""));
     if (shown_ == Shown::timelines) {
-        const std::string words = timelines_.said(timelines(), reference);
-        lines.push_back(words.empty() ? "Two timelines are needed: a adds another" : words);
+        const std::string words = timelines_.said(timelines(all), reference);
+        lines.push_back(words.empty() ? desk_.keyed("Two timelines are needed: `a` adds another") : words);
+        if (!timelines_.remark().empty())
+            lines.push_back(timelines_.remark());
         return lines;
     }
     speak_rows(lines, view::side_by_side(entries, differences_only_, reference), -1, 200);
@@ -216,7 +220,7 @@ bool ComparePage::key(const Key& key)
         if (shown_ == Shown::scaling)
             desk_.show_table("Scaling", scaling_.table());
         else
-            desk_.show_table("Comparison", table());
+            desk_.show_table("Comparison", table(all()));
     } else if (key.is('v')) {
         shown_ = shown_ == Shown::timelines ? Shown::table : Shown::timelines;
     } else if (key.is('m')) {
@@ -227,7 +231,7 @@ bool ComparePage::key(const Key& key)
         return true;
     } else if (shown_ == Shown::scaling && scaling_.key(key)) {
         return true;
-    } else if (shown_ == Shown::timelines && timelines_.key(key, timelines().size())) {
+    } else if (shown_ == Shown::timelines && timelines_.key(key, timelines(all()).size())) {
         return true;
     } else if (key.is('a')) {
         ask_to_add();
@@ -238,12 +242,13 @@ bool ComparePage::key(const Key& key)
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
     } else if (key.is('b')) {
-        bar_figure_ = (bar_figure_ + 1) % kBarFigures;
+        bar_figure_
+            = static_cast<view::ComparedFigure>((static_cast<std::size_t>(bar_figure_) + 1) % view::kComparedFigures);
     } else if (key.is('e') && shown_ == Shown::timelines) {
         ask_to_export_timeline();
     } else if (key.is('e')) {
         desk_.ask_to_export(
-            "comparison", [this] { return table(); }, Picture([this] { return Chart(bars(bar_figure_)); }));
+            "comparison", [this] { return table(all()); }, Picture([this] { return Chart(bars(all(), bar_figure_)); }));
     } else {
         return table_view_.key(key, 100);
     }
@@ -252,15 +257,22 @@ bool ComparePage::key(const Key& key)
 
 void ComparePage::ask_to_export_timeline()
 {
-    const std::vector<NamedTimeline> timelines = this->timelines();
-    std::vector<Picker::Item> items;
-    for (const std::size_t at : timelines_.on_show(timelines.size(), reference(all()))) {
+    const std::vector<Entry> compared = all();
+    const std::vector<NamedTimeline> timelines = ComparePage::timelines(compared);
+    std::vector<NamedTimeline> shown;
+    for (const std::size_t at : timelines_.on_show(timelines.size(), reference(compared))) {
         if (at < timelines.size())
-            items.push_back(
-                {timelines[at].name, "", [this, timeline = *timelines[at].timeline, name = timelines[at].name] {
-                     desk_.ask_to_export("timeline", [timeline] { return spans_table(timeline); }, {timeline, name});
-                 }});
+            shown.push_back(timelines[at]);
     }
+    std::vector<Picker::Item> items;
+    for (const NamedTimeline& one : shown)
+        items.push_back({one.name, "", [this, one] {
+                             desk_.ask_to_export(
+                                 "timeline", [one] { return spans_table(*one.timeline); }, {*one.timeline, one.name});
+                         }});
+    if (shown.size() > 1)
+        items.push_back({"Both in one picture", "on one axis",
+            [this, shown] { desk_.ask_to_export("timelines", {}, both_timelines(shown)); }});
     if (!items.empty())
         desk_.open(std::make_unique<Picker>("Export which timeline", std::move(items)));
 }

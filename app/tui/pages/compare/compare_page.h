@@ -7,6 +7,7 @@
 #include "app/tui/pages/compare/sweep_grid.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/table_view.h"
+#include "app/view/compare/comparison_bars.h"
 #include "core/calibration/measured_table.h"
 #include "core/history/store.h"
 
@@ -16,8 +17,6 @@ namespace fourfold::tui {
 
 class ComparePage : public Page {
 public:
-    static constexpr std::size_t kBarFigures = 5; // that bars can show
-
     explicit ComparePage(Desk& desk);
     void draw(Canvas& canvas, const Rect& place, const Look& look) override;
     bool key(const Key& key) override;
@@ -26,6 +25,7 @@ public:
     {
         return shown_ == Shown::scaling ? scaling_.chosen() : std::string();
     }
+    [[nodiscard]] std::vector<Copy> copies() override;
     void tick() override;
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
@@ -59,16 +59,18 @@ private:
     void add(const ResolvedPlan& plan, const std::string& name, const std::string& kind);
     void add(const MeasuredRow& row, const std::filesystem::path& table);
     void add_again(const std::string& origin, const std::string& name, const std::string& kind);
-    void ask_to_export_timeline(); // one of the two on show
+    void ask_to_export_timeline(); // one of the two on show, or both in one picture
     void ask_to_remove();
     void ask_reference();
     [[nodiscard]] std::vector<ScalingChart::Compared> compared() const;
-    // Predicted ones in the order of table(), the measured ones behind them.
-    [[nodiscard]] std::vector<NamedTimeline> timelines() const;
     // All that is compared: the plan on show, the other open ones, then what was added.
     [[nodiscard]] std::vector<Entry> all() const;
-    [[nodiscard]] Table table() const; // a row for each of all()
-    [[nodiscard]] BarChart bars(std::size_t figure) const; // the same
+    // Of these, in their order: the predicted timelines, the measured ones behind them; a row of the table each.
+    [[nodiscard]] static std::vector<NamedTimeline> timelines(const std::vector<Entry>& all);
+    [[nodiscard]] static Table table(const std::vector<Entry>& all);
+    [[nodiscard]] static BarChart bars(const std::vector<Entry>& all, view::ComparedFigure figure);
+    void draw_bars(Canvas& canvas, const Rect& place, const BarChart& chart, const Look& look) const;
+    [[nodiscard]] static int rows_of(const BarChart& chart); // on the screen
     [[nodiscard]] ReportPage report(); // of what is on show
 
     std::vector<Entry> entries_;
@@ -77,7 +79,7 @@ private:
     [[nodiscard]] std::size_t reference(const std::vector<Entry>& all) const; // its place
     std::optional<Entry> reference_; // empty, or not there any more: the plan on show
     bool differences_only_ = false;
-    std::size_t bar_figure_ = 0; // of those that bars show
+    view::ComparedFigure bar_figure_ = view::ComparedFigure::throughput;
     enum class Shown { table, timelines, sweep, scaling } shown_ = Shown::table;
     SweepGrid sweep_;
     ScalingChart scaling_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/compare/compare_timelines.h"
 
-#include "app/tui/widgets/timeline_rows.h"
 #include "app/view/compare/trace_difference.h"
-#include "app/view/text.h"
+#include "core/report/timeline_export.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace fourfold::tui {
 
@@ -35,60 +35,64 @@ std::string CompareTimelines::said(const std::vector<NamedTimeline>& all, std::s
         + view::trace_difference(*all[reference].timeline, *all[other_].timeline, kMostTerms);
 }
 
+void CompareTimelines::show(const std::array<const NamedTimeline*, 2>& shown)
+{
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        if (about_[i] == shown[i]->timeline)
+            continue;
+        about_[i] = shown[i]->timeline;
+        scenes_[i] = view::TimelineScene(*about_[i]);
+    }
+    control_.show({&scenes_[0], &scenes_[1]});
+}
+
 void CompareTimelines::draw(
     Canvas& canvas, const Rect& place, const std::vector<NamedTimeline>& all, std::size_t reference, const Look& look)
 {
     const std::string words = said(all, reference);
-    if (words.empty()) {
-        canvas.text_in(place.row, place.column, place.columns, "Two timelines are needed: a adds another", kMuted);
+    if (words.empty())
         return;
-    }
     const std::array shown{&all[reference], &all[other_]};
-    window_.setLength(std::max(shown[0]->timeline->length_s, shown[1]->timeline->length_s));
+    show(shown);
     int row = place.row;
     for (const std::string& line : wrapped(words, place.columns))
         canvas.text_in(row++, place.column, place.columns, line);
-    constexpr int kLabel = 5;
+    for (const std::string& line : wrapped(remark(), place.columns))
+        canvas.text_in(row++, place.column, place.columns, line, kAccent);
     const int each = std::max(2, (place.row + place.rows - row - 1) / 2);
-    const int left = place.column + kLabel, columns = std::max(1, place.columns - kLabel);
-    for (const NamedTimeline* one : shown) {
-        const view::TimelineScene scene(*one->timeline);
-        const int behind = canvas.text(row, place.column, one->name, kBold) + 2;
-        draw_timeline_legend(canvas, {row, behind, 1, place.column + place.columns - behind}, scene, look);
-        const TimelineRows rows{scene, window_.begin(), window_.end(), left, columns};
-        const bool two = look.colors && !look.few && scene.rows() > each - 1;
-        for (int i = 0; i + 1 < each && i * (two ? 2 : 1) < scene.rows(); ++i) {
-            const int stage = i * (two ? 2 : 1);
-            canvas.text(row + 1 + i, place.column, "P" + std::to_string(stage), kMuted);
-            if (two)
-                rows.draw_two(canvas, row + 1 + i, stage);
-            else
-                rows.draw_stage(canvas, row + 1 + i, stage, look);
-        }
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        const int behind = canvas.text(row, place.column, shown[i]->name, kBold) + 2;
+        draw_timeline_legend(canvas, {row, behind, 1, place.column + place.columns - behind}, scenes_[i], look);
+        control_.draw_rows(canvas, {row + 1, place.column, each - 1, place.columns}, i, true, look);
         row += each;
     }
-    canvas.text_in(row, left, columns, view::duration(window_.begin()), kMuted);
-    canvas.text_in(row, left, columns, view::duration(window_.end()), kMuted, true);
+    control_.draw_axis(canvas, {row, place.column, 1, place.columns});
 }
 
 bool CompareTimelines::key(const Key& key, std::size_t count)
 {
-    const double middle = (window_.begin() + window_.end()) / 2;
-    if (key.is('[') || key.is(']'))
-        other_ = (other_ + (key.is(']') ? 1 : std::max<std::size_t>(count, 1) - 1)) % std::max<std::size_t>(count, 1);
-    else if (key.is('+') || key.is('='))
-        window_.zoom(middle, 1.5);
-    else if (key.is('-'))
-        window_.zoom(middle, 1 / 1.5);
-    else if (key.is('h') || key.code == Key::left)
-        window_.pan(-0.25);
-    else if (key.is('l') || key.code == Key::right)
-        window_.pan(0.25);
-    else if (key.is('0'))
-        window_.fit();
-    else
+    const std::size_t all = std::max<std::size_t>(count, 1);
+    if (key.is('[') || key.is(']')) {
+        other_ = (other_ + (key.is(']') ? 1 : all - 1)) % all;
+        return true;
+    }
+    // The other letters are the page's.
+    constexpr std::u32string_view kKeys = U"+-=HL0hjklzM ";
+    if (key.code == Key::character && (key.ctrl || kKeys.find(key.letter) == kKeys.npos))
         return false;
-    return true;
+    return control_.key(key) != TimelineControl::Took::no;
+}
+
+Picture both_timelines(const std::vector<NamedTimeline>& timelines)
+{
+    Picture picture;
+    picture.write = [timelines](const std::filesystem::path& file, const std::optional<PictureSize>& asked) {
+        std::vector<TitledTimeline> titled;
+        for (const NamedTimeline& one : timelines)
+            titled.push_back({one.timeline.get(), one.name});
+        return export_timelines(titled, file, asked);
+    };
+    return picture;
 }
 
 } // namespace fourfold::tui

@@ -52,32 +52,33 @@ std::string ScalingChart::said() const
     if (work_.is_running())
         return "Predicting...";
     return std::string("Same TP, CP and PP, DP takes up the rest; ")
-        + (published_.empty() ? "t adds what a table measured" : "t adds a table, x removes one");
+        + desk_.keyed(published_.empty() ? "`t` adds what a table measured" : "`t` adds a table, `x` removes one");
 }
 
 Plot ScalingChart::plot() const
 {
     const std::vector<view::ScalingSeries> shown = all();
     Plot plot;
-    plot.title = "Tokens/s per GPU over GPUs";
-    plot.note = "lines: predicted; letters: measured";
-    plot.whole_x = true; // a doubling
-    plot.x_label = "GPUs";
-    plot.x_text = [](double value) { return view::grouped(std::exp2(value)); };
-    plot.y_text = view::throughput_text;
-    plot.from_zero = true;
+    plot.chart.title = "Tokens/s per GPU over GPUs";
+    plot.chart.note = "lines: predicted; letters: measured";
+    plot.chart.whole_x = true; // a doubling
+    plot.chart.x_label = "GPUs";
+    plot.chart.x_text = [](double value) { return view::grouped(std::exp2(value)); };
+    plot.chart.y_text = view::throughput_text;
+    plot.chart.from_zero = true;
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        PlotSeries series{{}, series_ink(i), !shown[i].measured, false, series_mark(i), shown[i].name};
+        ChartPoints points;
         for (const auto& [gpus, tps] : shown[i].points)
-            series.points.emplace_back(std::log2(gpus), tps); // as many to each doubling
-        plot.series.push_back(std::move(series));
+            points.emplace_back(std::log2(gpus), tps); // as many to each doubling
+        plot.add(shown[i].name, std::move(points),
+            shown[i].measured ? ChartSeries::Look::dots : ChartSeries::Look::line, series_ink(i), series_mark(i));
     }
     return plot;
 }
 
 PlotChart ScalingChart::picture() const
 {
-    PlotChart chart = picture_of(plot());
+    PlotChart chart = plot().chart;
     chart.note = "lines: predicted; points: measured";
     return chart;
 }
@@ -133,7 +134,7 @@ bool ScalingChart::key(const Key& key)
         if (row >= series_.size() && row - series_.size() < published_.size())
             published_.erase(published_.begin() + static_cast<std::ptrdiff_t>(row - series_.size()));
         else
-            desk_.tell("x removes a table's series; entries of the comparison go in the table (s)");
+            desk_.tell(desk_.keyed("`x` removes a table's series; entries of the comparison go in the table (`s`)"));
     } else if (key.is('e')) {
         desk_.ask_to_export(
             "scaling", [this] { return table(); }, Picture([this] { return Chart(picture()); }));

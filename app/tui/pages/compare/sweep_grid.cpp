@@ -99,6 +99,8 @@ void SweepGrid::draw(Canvas& canvas, const Rect& place)
 bool SweepGrid::key(const Key& key)
 {
     const std::size_t count = grid_.gpus.size();
+    if (key.code == Key::click)
+        return click(key);
     if ((key.code == Key::left || key.is('h')) && column_ > 0)
         --column_;
     else if ((key.code == Key::right || key.is('l')) && column_ + 1 < count)
@@ -117,6 +119,21 @@ bool SweepGrid::key(const Key& key)
             "sweep", [this] { return table(TableFormat::csv); }, Picture([this] { return Chart(picture()); }));
     else
         return view_.key(key, static_cast<int>(grid_.layouts.size()));
+    return true;
+}
+
+// Chooses a cell; a second click puts it into the plan.
+bool SweepGrid::click(const Key& key)
+{
+    const int first = static_cast<int>(table(TableFormat::text).columns.size() - grid_.gpus.size());
+    const int column = view_.column_at(key) - first;
+    const bool again = view_.is_on_chosen(key) && column == static_cast<int>(column_);
+    if (!view_.key(key, static_cast<int>(grid_.layouts.size())))
+        return false;
+    if (column >= 0 && column < static_cast<int>(grid_.gpus.size()))
+        column_ = static_cast<std::size_t>(column);
+    if (again)
+        apply();
     return true;
 }
 

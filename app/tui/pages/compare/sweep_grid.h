@@ -18,8 +18,10 @@ public:
     void tick(); // predicts anew where the plan changed
     [[nodiscard]] std::vector<std::string> lines();
     [[nodiscard]] TileChart picture() const;
+    [[nodiscard]] std::string copied() const { return spreadsheet_rows(table(TableFormat::csv)); }
 
 private:
+    bool click(const Key& key);
     void ask_figure();
     void ask_table();
     // The chosen layout on the GPUs of the chosen column; what it is not is told.

@@ -25,20 +25,6 @@ constexpr int kPoints = 500; // of a line in a file
 constexpr double kHundredths = 100; // how smoothing is kept
 constexpr double kLooks = 40; // steps of the cursor from end to end
 
-// A plot takes functions without anything bound to them.
-std::string (*places_of(CurveAxis axis))(double)
-{
-    switch (axis) {
-    case CurveAxis::tokens:
-        return [](double value) { return view::axis_text(CurveAxis::tokens, value); };
-    case CurveAxis::time:
-        return [](double value) { return view::axis_text(CurveAxis::time, value); };
-    case CurveAxis::step:
-        break;
-    }
-    return [](double value) { return view::axis_text(CurveAxis::step, value); };
-}
-
 template <typename Enum>
 Enum kept_word(const Json& state, const char* key, Enum otherwise)
 {
@@ -116,6 +102,7 @@ std::string HistoryCurves::read_off(const Chart& chart, const std::string& key) 
 
 void HistoryCurves::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
+    plots_.clear();
     canvas.text_in(place.row, place.column, place.columns, said(), kMuted);
     const int entries = static_cast<int>(runs_.curves().entries().size());
     if (entries == 0) {
@@ -142,30 +129,31 @@ Plot HistoryCurves::plot_of(const Chart& chart) const
 {
     const view::CurvePicture& picture = chart.picture;
     Plot plot;
-    plot.title = std::string(view::title_of(chart.metric)) + ", " + view::unit_of(chart.metric);
-    plot.x_label = lower_case(view::title_of(runs_.curves().axis()));
-    plot.x_text = places_of(runs_.curves().axis());
-    plot.y_text = view::significant;
-    plot.from_zero = picture.y.low >= 0 && picture.y.low < picture.y.length() * 0.5;
+    PlotChart& drawn = plot.chart;
+    drawn.title = std::string(view::title_of(chart.metric)) + ", " + view::unit_of(chart.metric);
+    drawn.x_label = lower_case(view::title_of(runs_.curves().axis()));
+    drawn.x_text = [axis = runs_.curves().axis()](double value) { return view::axis_text(axis, value); };
+    drawn.y_text = view::significant;
+    drawn.from_zero = picture.y.low >= 0 && picture.y.low < picture.y.length() * 0.5;
     plot.cursor = cursor_;
     if (!picture.lines.empty() && picture.x.length() > 0)
-        plot.x_range = {picture.x.low, picture.x.high};
+        drawn.x_range = {picture.x.low, picture.x.high};
     if (picture.forecast) {
-        plot.level = picture.forecast->value;
+        drawn.level = picture.forecast->value;
         if (picture.forecast->interval)
-            plot.band = {picture.forecast->interval->low, picture.forecast->interval->high};
-        plot.note = view::forecast_text(*picture.forecast);
+            drawn.band = {picture.forecast->interval->low, picture.forecast->interval->high};
+        drawn.note = view::forecast_text(*picture.forecast);
     }
     const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
     const auto add = [&](const view::CurveLine& line) {
         const Ink ink = series_ink(line.colour);
         for (const std::vector<view::CurvePoint>* points : {&line.raw, &line.low, &line.high}) {
             if (!points->empty())
-                plot.series.push_back({*points, ink, true, true});
+                plot.add("", *points, ChartSeries::Look::faint, ink);
         }
         const auto entry = std::ranges::find(entries, line.key, &view::RunCurves::Entry::key);
-        plot.series.push_back({line.points, ink, true, false, series_mark(line.colour),
-            entry == entries.end() ? std::string() : entry->name});
+        plot.add(entry == entries.end() ? std::string() : entry->name, line.points, ChartSeries::Look::line, ink,
+            series_mark(line.colour));
     };
     // The chosen one lies over the others.
     const auto row = static_cast<std::size_t>(legend_.list.selected);
@@ -179,12 +167,12 @@ Plot HistoryCurves::plot_of(const Chart& chart) const
     return plot;
 }
 
-void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const
+void HistoryCurves::draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look)
 {
     Plot plot = plot_of(chart);
-    if (width_of(plot.title + plot.note) + 2 > place.columns)
-        plot.title = view::title_of(chart.metric);
-    draw_plot(canvas, place, plot, look);
+    if (width_of(plot.chart.title + plot.chart.note) + 2 > place.columns)
+        plot.chart.title = view::title_of(chart.metric);
+    plots_.push_back(draw_plot(canvas, place, plot, look));
 }
 
 void HistoryCurves::draw_legend(Canvas& canvas, const Rect& place, const std::vector<Chart>& charts)
@@ -250,7 +238,9 @@ bool HistoryCurves::key(const Key& key)
         zoom(1 / 1.5);
     } else if (key.is('-')) {
         zoom(1.5);
-    } else if (key.is('0')) {
+    } else if (key.code == Key::click || key.is_of_drag()) {
+        return mouse(key) || legend_.key(key, static_cast<int>(curves.entries().size()));
+    } else if (key.is('0') || (key.code == Key::escape && shows_part())) {
         curves.set_range({});
         cursor_.reset();
     } else if (key.is('h') || key.code == Key::left) {
@@ -267,6 +257,29 @@ bool HistoryCurves::key(const Key& key)
     } else {
         return legend_.key(key, static_cast<int>(curves.entries().size()));
     }
+    return true;
+}
+
+bool HistoryCurves::mouse(const Key& key)
+{
+    if (key.code == Key::release) {
+        if (pressed_ && dragged_ && *pressed_ != *dragged_)
+            runs_.curves().set_range(CurveRange{std::min(*pressed_, *dragged_), std::max(*pressed_, *dragged_)});
+        pressed_.reset();
+        dragged_.reset();
+        return true;
+    }
+    const auto found = std::ranges::find_if(
+        plots_, [&key](const PlotPlace& plot) { return plot.cells.contains(key.row, key.column); });
+    if (found == plots_.end())
+        return false;
+    cursor_ = found->x_at(key.column);
+    if (runs_.curves().axis() == CurveAxis::step)
+        cursor_ = std::round(*cursor_); // there is nothing between two steps
+    if (key.code == Key::click)
+        pressed_ = cursor_;
+    else
+        dragged_ = cursor_;
     return true;
 }
 
@@ -358,7 +371,7 @@ void HistoryCurves::ask_to_export()
     const auto write = [this](CurveMetric metric) {
         desk_.ask_to_export(
             std::string(name(metric)), [this, metric] { return table(metric); }, Picture([this, metric] {
-                return fourfold::Chart(picture_of(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)})));
+                return fourfold::Chart(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)}).chart);
             }));
     };
     if (figures_.size() == 1) {

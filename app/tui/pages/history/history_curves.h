@@ -21,6 +21,7 @@ public:
 
     void draw(Canvas& canvas, const Rect& place, const Look& look);
     bool key(const Key& key);
+    [[nodiscard]] bool shows_part() const { return runs_.curves().range().has_value(); } // of the axis
     [[nodiscard]] static std::string hints() { return "v runs  a axis  s smooth  p group  b figure  + - zoom"; }
     [[nodiscard]] std::vector<Command> commands();
     [[nodiscard]] std::vector<std::string> lines() const;
@@ -34,7 +35,8 @@ private:
     };
     [[nodiscard]] std::vector<Chart> charts(int dots) const;
     [[nodiscard]] Plot plot_of(const Chart& chart) const;
-    void draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look) const;
+    void draw_chart(Canvas& canvas, const Rect& place, const Chart& chart, const Look& look);
+    bool mouse(const Key& key); // a click reads off, a drag looks closer
     void draw_legend(Canvas& canvas, const Rect& place, const std::vector<Chart>& charts);
     [[nodiscard]] std::string said() const; // how many, over what, how they are shown
     [[nodiscard]] std::string read_off(const Chart& chart, const std::string& key) const; // of a run, at the cursor
@@ -52,6 +54,8 @@ private:
     std::size_t wanted_ = 0; // runs
     std::set<view::CurveMetric> figures_{view::CurveMetric::loss, view::CurveMetric::throughput};
     std::optional<double> cursor_; // of the axis
+    std::vector<PlotPlace> plots_; // as drawn last
+    std::optional<double> pressed_, dragged_; // of the axis: where the mouse went down, and where it is
     TableView legend_;
 };
 

@@ -136,7 +136,7 @@ std::string HistoryPage::said() const
     if (!problem_.empty())
         return problem_;
     if (list_.all().empty())
-        return "No run is stored yet: 4 starts one, I takes a published table or exported runs";
+        return desk_.keyed("No run is stored yet: 4 starts one, `I` takes a published table or exported runs");
     const auto marked = std::count_if(list_.visible().begin(), list_.visible().end(),
         [this](std::size_t at) { return marked_.contains(list_.all()[at].id); });
     return view::grouped(double(list_.visible().size())) + " of " + view::counted(double(list_.all().size()), "run")
@@ -175,6 +175,29 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     for (int row = 0; row < told; ++row)
         canvas.text_in(place.row + row, place.column + 1, place.columns - 2, head[static_cast<std::size_t>(row)],
             problem_.empty() ? kMuted : style_of(view::Tone::bad));
+    const bool has_points = !list_.visible().empty();
+    const bool high = place.rows >= 26;
+    picture_.place = {};
+    if (picture_.focused && has_points && !high) { // there is room for one of the two
+        table_.hide();
+        picture_.place = draw_plot(
+            canvas, {place.row + told, place.column + 1, place.rows - told, place.columns - 2}, scatter(), look);
+        return;
+    }
+    const int plot = high && has_points ? std::clamp(place.rows / 3, 8, 16) : 0;
+    draw_table(canvas, {place.row + told, place.column + 1, place.rows - 1 - told - plot, place.columns - 2});
+    if (const RunSummary* run = chosen())
+        canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
+            printable(run->id + (run->problem.empty() ? "" : ": " + run->problem)
+                + (run->note.empty() ? "" : "; " + run->note)),
+            kMuted);
+    if (plot > 0)
+        picture_.place = draw_plot(
+            canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, scatter(), look);
+}
+
+void HistoryPage::draw_table(Canvas& canvas, const Rect& place)
+{
     const std::vector<int> columns = choice_.columns();
     std::vector<TableView::Column> heads;
     for (const int column : columns)
@@ -184,6 +207,7 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     content.rows = static_cast<int>(list_.visible().size());
     content.sorted = static_cast<int>(std::ranges::find(columns, list_.sort_column()) - columns.begin());
     content.falling = list_.is_falling();
+    content.focused = !picture_.focused;
     content.text = [&](int row, int column) {
         return RunsList::text(list_.run(static_cast<std::size_t>(row)), columns[static_cast<std::size_t>(column)]);
     };
@@ -193,44 +217,7 @@ void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
                                                                             : Style{};
     };
     content.marked = [this](int row) { return marked_.contains(list_.run(static_cast<std::size_t>(row)).id); };
-    const int plot = place.rows >= 26 && !list_.visible().empty() ? std::clamp(place.rows / 3, 8, 16) : 0;
-    table_.draw(canvas, {place.row + told, place.column + 1, place.rows - 1 - told - plot, place.columns - 2}, content);
-    if (const RunSummary* run = chosen())
-        canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
-            printable(run->id + (run->problem.empty() ? "" : ": " + run->problem)
-                + (run->note.empty() ? "" : "; " + run->note)),
-            kMuted);
-    if (plot > 0)
-        draw_plot(canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, scatter(), look);
-}
-
-Plot HistoryPage::scatter() const
-{
-    Plot plot;
-    plot.title = "Predicted over measured tokens/s per GPU; the line is where both agree";
-    plot.x_label = "measured";
-    plot.x_text = view::throughput_text;
-    plot.y_text = view::throughput_text;
-    PlotSeries runs{{}, Ink::orange, false}, even{{}, Ink::grey, true};
-    runs.name = "Runs";
-    double most = 0;
-    for (const std::size_t at : list_.visible()) {
-        const RunSummary& run = list_.all()[at];
-        if (!run.measured_tps_per_gpu || !run.predicted_tps_per_gpu)
-            continue;
-        runs.points.emplace_back(*run.measured_tps_per_gpu, *run.predicted_tps_per_gpu);
-        most = std::max({most, *run.measured_tps_per_gpu, *run.predicted_tps_per_gpu});
-    }
-    if (most > 0) {
-        even.points = {{0, 0}, {most, most}};
-        plot.series = {std::move(even), std::move(runs)};
-    }
-    const RunSummary* run = chosen();
-    if (run != nullptr && run->measured_tps_per_gpu && run->predicted_tps_per_gpu) {
-        plot.chosen = {*run->measured_tps_per_gpu, *run->predicted_tps_per_gpu};
-        plot.has_chosen = true;
-    }
-    return plot;
+    table_.draw(canvas, place, content);
 }
 
 bool HistoryPage::key(const Key& key)
@@ -245,7 +232,7 @@ bool HistoryPage::key(const Key& key)
         list_.sort(at, at >= RunsList::gpus);
     };
     if (shows_curves_) {
-        if (key.is('v') || key.code == Key::escape)
+        if (key.is('v') || (key.code == Key::escape && !curves_.shows_part()))
             shows_curves_ = false;
         else
             return curves_.key(key);
@@ -259,8 +246,10 @@ bool HistoryPage::key(const Key& key)
         sort_by(key.is('>') ? 1 : -1);
     else if (key.is('r'))
         list_.sort(list_.sort_column(), !list_.is_falling());
-    else if (key.code == Key::enter)
+    else if (key.code == Key::enter || table_.is_on_chosen(key))
         open_facts();
+    else if (key.code == Key::tab || key.code == Key::back_tab)
+        picture_.focused = !picture_.focused && !list_.visible().empty();
     else if (key.is('C') || key.is('c'))
         compare();
     else if (key.is(' ') && chosen() != nullptr) {
@@ -279,7 +268,7 @@ bool HistoryPage::key(const Key& key)
         edit(key.is('t'));
     else if (key.is('e'))
         desk_.ask_to_export(
-            "runs", [this] { return list_.table(); }, Picture([this] { return Chart(picture_of(scatter())); }));
+            "runs", [this] { return list_.table(); }, Picture([this] { return Chart(scatter().chart); }));
     else if (key.code == Key::f5)
         read();
     else if (key.is('u'))
@@ -288,7 +277,13 @@ bool HistoryPage::key(const Key& key)
         redo();
     else if (key.is('D') || key.code == Key::erase)
         ask_to_hide();
-    else
+    else if (const int head = table_.heading_at(key); head >= 0)
+        sort_by(choice_.columns()[static_cast<std::size_t>(head)]);
+    else if (const auto took = picture_.key(
+                 key, [this] { return points(); }, table_.list.selected);
+             took == PointPicker::Took::opens)
+        open_facts();
+    else if (took == PointPicker::Took::no)
         return table_.key(key, static_cast<int>(list_.visible().size()));
     return true;
 }
@@ -297,7 +292,7 @@ void HistoryPage::make(view::HistoryStep step)
 {
     if (!desk_.succeeded(step.redo()))
         return;
-    desk_.tell(step.text + "; u takes it back", view::Tone::good);
+    desk_.tell(step.text + desk_.keyed("; `u` takes it back"), view::Tone::good);
     done_.push_back(std::move(step));
     undone_.clear();
     read();
@@ -405,7 +400,8 @@ void HistoryPage::ask_about_plan()
         desk_.go(runs ? PageId::runs : PageId::plan);
         if (runs)
             runs_.set_target(run.summary.target);
-        desk_.tell(runs ? "The plan of " + run.summary.id + "; s starts it" : "The plan of " + run.summary.id);
+        desk_.tell(
+            runs ? "The plan of " + run.summary.id + desk_.keyed("; `s` starts it") : "The plan of " + run.summary.id);
     };
     std::vector<Picker::Item> items{{"Open it", "in a tab of its own", [open] { open(false, false); }},
         {"Run it again", "where it ran", [open] { open(false, true); }}};
@@ -424,8 +420,8 @@ void HistoryPage::ask_to_hide()
         ids.push_back(run.id);
     const bool one = runs.size() == 1;
     desk_.confirm("Delete",
-        one ? "Hide " + runs.front().name + " (" + runs.front().id + ")? u brings it back."
-            : "Hide the " + std::to_string(runs.size()) + " marked runs? u brings them back.",
+        one ? "Hide " + runs.front().name + " (" + runs.front().id + desk_.keyed(")? `u` brings it back.")
+            : "Hide the " + std::to_string(runs.size()) + desk_.keyed(" marked runs? `u` brings them back."),
         one ? "hide it" : "hide them", [this, ids] { make(view::delete_runs({}, ids)); });
 }
 
@@ -459,9 +455,11 @@ std::vector<Command> HistoryPage::commands()
         {"Fit a stack's constants to the marked runs", "K", press('K')},
         {"The plan of the run: open it, run it again, go on from its checkpoint", "P", press('P')},
         {"Import runs and measured tables", "I", press('I')}, {"Tags", "t", press('t')}, {"Note", "n", press('n')},
-        {"Delete the run, or the marked ones", "D", press('D')}, {"Sort by another column", "< >", press('>')},
-        {"Turn the order round", "r", press('r')}, {"Take back the last change of the history", "u", press('u')},
-        {"Export the runs on show", "e", press('e')}, {"Read the history again", "F5", [this] { read(); }},
+        {"Delete the run, or the marked ones", "D", press('D')},
+        {"Go to the picture, or back to the table", "Tab", [this] { key({Key::tab}); }},
+        {"Sort by another column", "< >", press('>')}, {"Turn the order round", "r", press('r')},
+        {"Take back the last change of the history", "u", press('u')}, {"Export the runs on show", "e", press('e')},
+        {"Read the history again", "F5", [this] { read(); }},
         {"Choose the columns", "", [this] { choice_.ask(desk_); }}};
 }
 

@@ -6,7 +6,7 @@
 #include "app/tui/pages/history/history_import.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/column_choice.h"
-#include "app/tui/widgets/plot.h"
+#include "app/tui/widgets/point_picker.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/history/history_edits.h"
 #include "app/view/history/recalibration.h"
@@ -26,11 +26,14 @@ public:
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override
     {
-        return shows_curves_
-            ? HistoryCurves::hints()
-            : "Enter facts  / filter  Space mark  v curves  P plan  K fit  I import  C compare  t tags  "
+        return shows_curves_ ? HistoryCurves::hints()
+            : picture_.focused
+            ? "h l point  Enter facts  Space mark  Tab table"
+            : "Enter facts  / filter  Space mark  Tab picture  v curves  P plan  K fit  I import  C compare  t tags  "
               "n note  D delete  e export";
     }
+    [[nodiscard]] std::string remark() const override;
+    [[nodiscard]] std::vector<Copy> copies() override;
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
     [[nodiscard]] Json state() const override
@@ -44,6 +47,9 @@ private:
     void show_imported(const std::string& run);
     void read(); // the history, when the page comes in sight or a run ended
     [[nodiscard]] Plot scatter() const; // predicted over measured
+    [[nodiscard]] view::RowPoints points() const; // of the rows on show
+    void draw_table(Canvas& canvas, const Rect& place);
+    void sort_by(int column); // of a heading that was clicked
     void show_curves();
     void make(view::HistoryStep step);
     void undo();
@@ -64,6 +70,7 @@ private:
     ComparePage& compare_;
     RunsPage& runs_;
     view::RunsList list_;
+    PointPicker picture_;
     std::string filter_; // of list_
     TableView table_;
     std::set<std::string> marked_; // ids

@@ -3,6 +3,7 @@
 #include "app/tui/pages/plan/memory_kinds.h"
 #include "app/tui/pages/plan/memory_over_time.h"
 #include "app/tui/pages/plan/panel.h"
+#include "app/tui/pages/plan/part_fills.h"
 #include "app/tui/widgets/bars.h"
 #include "app/tui/widgets/tree_view.h"
 #include "app/view/prediction/plan_charts.h"
@@ -34,6 +35,7 @@ public:
     void draw(Canvas& canvas, const Rect& place, const Prediction& p, bool focused, const Look& look) override
     {
         const int first = place.row + draw_kinds(canvas, place, look), under = place.rows - (first - place.row);
+        place_ = {first, place.column, std::max(1, under - 1), place.columns};
         if (over_time_) {
             curve_.show(desk_.plan().prediction(), stage(p));
             curve_.draw(canvas, {first, place.column, under, place.columns}, look);
@@ -86,12 +88,13 @@ public:
         const int count = static_cast<int>(p.memory_by_stage.size());
         if (over_time_)
             curve_.show(desk_.plan().prediction(), stage(p));
+        const std::optional<bool> again = over_time_ ? std::nullopt : list_.click(key, place_, count);
         if (key.is('m') && count > 0)
             over_time_ = !over_time_;
-        else if (key.code == Key::enter && count > 0)
+        else if ((key.code == Key::enter && count > 0) || again == true)
             derive(p, "memory_gib", "stage " + std::to_string(stage(p)));
         else
-            return (over_time_ && curve_.key(key)) || list_.key(key, count);
+            return again || (over_time_ && curve_.key(key)) || list_.key(key, count);
         return true;
     }
 
@@ -120,17 +123,10 @@ private:
         return p.memory_by_stage[static_cast<std::size_t>(std::clamp(list_.selected, 0, last))].stage;
     }
     List list_;
-    MemoryOverTime curve_;
+    Rect place_; // of the stages, as drawn last
+    MemoryOverTime curve_{desk_};
     bool over_time_ = false; // of the chosen stage, instead of all stages
 };
-
-Fill fill_of(Part part)
-{
-    static constexpr Fill kFills[kParts]{{Ink::blue, U'#'}, {Ink::sky, U'%'}, {Ink::orange, U'T'}, {Ink::yellow, U'C'},
-        {Ink::green, U'P'}, {Ink::vermilion, U'D'}, {Ink::purple, U'E'}, {Ink::grey, U'.'}, {Ink::green, U'O'},
-        {Ink::grey, U'-'}};
-    return kFills[static_cast<int>(part)];
-}
 
 class TimePanel : public Panel {
 public:
@@ -151,6 +147,7 @@ public:
             scale = std::max(scale, part.exposed_s + part.hidden_s);
         const int count = static_cast<int>(parts.size()), rows = std::max(1, place.rows - 1);
         list_.fit(count, rows);
+        place_ = {place.row, place.column, rows, place.columns};
         const int label = 17, figures = 18, bar = place.columns - label - figures - 2;
         const double step = p.step_time_s.value_or(0);
         for (int i = 0; i < rows && list_.top + i < count; ++i) {
@@ -181,15 +178,18 @@ public:
     bool key(const Key& key, const Prediction& p) override
     {
         const std::vector<view::PartTime> parts = view::part_times(p);
-        if (key.code == Key::enter && !parts.empty()) {
+        const int count = static_cast<int>(parts.size());
+        const std::optional<bool> again = list_.click(key, place_, count);
+        if ((key.code == Key::enter && count > 0) || again == true) {
             derive(p, "step_time_s", to_text(parts[static_cast<std::size_t>(list_.selected)].part));
             return true;
         }
-        return list_.key(key, static_cast<int>(parts.size()));
+        return again || list_.key(key, count);
     }
 
 private:
     List list_;
+    Rect place_; // of the parts, as drawn last
 };
 } // namespace
 

@@ -33,6 +33,8 @@ public:
         const bool bars = place.rows - 1 >= 4 * count; // else the conditions alone
         const int each = bars ? 4 : 2;
         list_.fit(count, std::max(1, (place.rows - 1) / each));
+        place_ = {place.row + 1, place.column, place.rows - 1, place.columns};
+        each_ = each;
         double longest = 0;
         for (const LinkBound& link : links_)
             longest = std::max({longest, link.bound.compute_s(link.batch), link.bound.communication_s(link.batch)});
@@ -72,8 +74,9 @@ public:
     {
         follow(p);
         const auto count = static_cast<int>(links_.size());
-        if (key.code != Key::enter || count == 0)
-            return list_.key(key, count);
+        const std::optional<bool> again = list_.click(key, place_, count, each_);
+        if ((key.code != Key::enter && again != true) || count == 0)
+            return again || list_.key(key, count);
         const LinkBound& link = links_[static_cast<std::size_t>(std::clamp(list_.selected, 0, count - 1))];
         desk_.open(std::make_unique<Pager>(
             view::bound_name(link), view::bound_condition(link) + "\n\n" + view::bound_terms(link) + "\n"));
@@ -83,14 +86,16 @@ public:
 private:
     void follow(const Prediction& p)
     {
-        if (about_ == &p)
+        if (about_ == desk_.plan().prediction())
             return;
-        about_ = &p;
+        about_ = desk_.plan().prediction();
         links_ = bounds_of(p.plan).links;
     }
-    const Prediction* about_ = nullptr; // identity only
+    std::shared_ptr<const Prediction> about_; // whose the links are
     std::vector<LinkBound> links_;
     List list_;
+    Rect place_; // as drawn last, a bound so many rows high
+    int each_ = 1;
 };
 } // namespace
 

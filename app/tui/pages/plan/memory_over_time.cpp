@@ -21,7 +21,7 @@ std::string MemoryOverTime::reading() const
 {
     const MemoryPoint* const point = cursor_ ? view::memory_point_at(curve_, *cursor_) : nullptr;
     if (point == nullptr)
-        return "GiB allocated; h l read off, m back to the stages";
+        return desk_.keyed("GiB allocated; `h l` read off, `m` back to the stages");
     std::string text = view::duration(*cursor_) + ": " + view::gib(point->total());
     for (std::size_t kind = 0; kind < std::size(kMemoryLooks); ++kind)
         text += std::string(", ") + kMemoryLooks[kind].label + " " + view::gib(point->gib[kind]);

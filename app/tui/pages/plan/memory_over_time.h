@@ -2,8 +2,7 @@
 // Memory of one pipeline stage over the step, stacked by what it holds, against the usable memory of the GPU.
 #pragma once
 
-#include "app/tui/look.h"
-#include "app/tui/terminal/key.h"
+#include "app/tui/desk.h"
 #include "core/predict/memory_curve.h"
 
 #include <memory>
@@ -15,6 +14,10 @@ namespace fourfold::tui {
 
 class MemoryOverTime {
 public:
+    explicit MemoryOverTime(const Desk& desk)
+        : desk_(desk)
+    {
+    }
     // Takes the stage that is called so in the prediction; what it was of already stays as it was worked out.
     void show(std::shared_ptr<const Prediction> prediction, int stage);
     // The rest is of what is shown.
@@ -27,6 +30,7 @@ private:
     [[nodiscard]] std::string said() const;
     [[nodiscard]] std::string reading() const; // at the cursor
 
+    const Desk& desk_;
     std::shared_ptr<const Prediction> prediction_;
     int stage_ = -1;
     MemoryCurve curve_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace fourfold::tui {
 
@@ -18,7 +19,7 @@ class MeshPanel : public Panel {
 public:
     using Panel::Panel;
     [[nodiscard]] const char* name() const override { return "Ranks"; }
-    [[nodiscard]] std::string hints() const override { return "arrows choose a GPU"; }
+    [[nodiscard]] std::string hints() const override { return "arrows GPU"; }
     [[nodiscard]] Table table(const Prediction& prediction) const override
     {
         return view::RankMesh(prediction.plan).table();
@@ -56,6 +57,8 @@ public:
         const int needed = (mesh.nodes() + across_ - 1) / across_;
         top_ = std::clamp(top_, mesh.node_of(chosen_) / across_ - rows + 1, mesh.node_of(chosen_) / across_);
         top_ = std::clamp(top_, 0, std::max(0, needed - rows));
+        gpus_ = {place.row + 1, place.column, rows, across_ * node_columns};
+        node_columns_ = node_columns;
         for (int i = 0; i < rows; ++i) {
             for (int j = 0; j < across_; ++j) {
                 const int node = (top_ + i) * across_ + j;
@@ -86,7 +89,9 @@ public:
     bool key(const Key& key, const Prediction& p) override
     {
         const int before = chosen_;
-        if (key.code == Key::left || key.is('h'))
+        if (key.code == Key::click)
+            chosen_ = rank_at(key).value_or(chosen_);
+        else if (key.code == Key::left || key.is('h'))
             --chosen_;
         else if (key.code == Key::right || key.is('l'))
             ++chosen_;
@@ -102,7 +107,20 @@ public:
     }
 
 private:
+    [[nodiscard]] std::optional<int> rank_at(const Key& key) const
+    {
+        if (!gpus_.contains(key.row, key.column))
+            return {};
+        const int along = key.column - gpus_.column, local = (along % node_columns_ - 6) / 2;
+        const int node = (top_ + key.row - gpus_.row) * across_ + along / node_columns_;
+        if (along % node_columns_ < 6 || local >= per_node_)
+            return {};
+        return node * per_node_ + local;
+    }
+
     int chosen_ = 0, top_ = 0, across_ = 1, per_node_ = 1;
+    Rect gpus_; // as drawn last, of so many columns a node
+    int node_columns_ = 8;
 };
 } // namespace
 

@@ -3,6 +3,7 @@
 #include "app/tui/pages/plan/plan_page.h"
 
 #include "app/tui/linear/spoken.h"
+#include "app/view/command_line.h"
 #include "app/view/plan/edits.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
@@ -79,8 +80,9 @@ std::vector<PlanPage::Said> PlanPage::said() const
     } else if (!state.broken_rules().empty()) {
         const Reason& reason = state.broken_rules().front();
         line("Not valid. " + reason.message, style_of(view::Tone::bad));
-        line(reason.nearest.empty() ? "The figures are of the last valid plan"
-                                    : "! uses " + reason.nearest + "; the figures are of the last valid plan",
+        line(reason.nearest.empty()
+                ? "The figures are of the last valid plan"
+                : desk_.keyed("`!` uses ") + reason.nearest + "; the figures are of the last valid plan",
             kAccent);
     } else if (!answered || prediction() == nullptr) {
         line("Predicting...", kMuted);
@@ -92,12 +94,12 @@ std::vector<PlanPage::Said> PlanPage::said() const
             style_of(verdict.tone));
     }
     if (answered && !advice_.all().empty())
-        line("! " + view::advice_words(advice_.all().front()), kAccent, true);
+        line(desk_.keyed("`!` ") + view::advice_words(advice_.all().front()), kAccent, true);
     else if (answered)
         line(advice_.is_looking() ? "Looking for what would help..." : "No single change would help", kMuted, true);
     if (answered && !prediction()->warnings.empty()) {
         const std::size_t count = prediction()->warnings.size();
-        line((count > 1 ? text_of("W all %zu warnings: ", count) : std::string("W warning: "))
+        line(desk_.keyed("`W` ") + (count > 1 ? text_of("all %zu warnings: ", count) : std::string("warning: "))
                 + prediction()->warnings.front(),
             style_of(view::Tone::warning));
     }
@@ -144,7 +146,7 @@ std::vector<std::string> PlanPage::lines()
     }
     fit_inputs(plan_inputs(plan), kUnbroken);
     if (pane_ == Pane::inputs)
-        lines.push_back("At " + remark() + "; + and - change it, enter edits it");
+        lines.push_back("At " + remark() + desk_.keyed("; `+` and `-` change it, enter edits it"));
     else if (pane_ == Pane::figures)
         lines.push_back(std::string("At ") + kFigureNames[figures_.selected] + "; enter tells why");
     else
@@ -156,6 +158,34 @@ std::vector<std::string> PlanPage::lines()
     if (pane_ == Pane::panel && prediction() != nullptr && !shows_advice())
         std::ranges::move(panels_[panel_]->said(*prediction()), std::back_inserter(lines));
     return lines;
+}
+
+std::vector<Copy> PlanPage::copies()
+{
+    std::vector<Copy> copies;
+    if (const Prediction* const now = prediction()) {
+        const std::array<view::Figure, 5> figures = view::answer_figures(*now);
+        const view::Figure& chosen = figures[static_cast<std::size_t>(std::clamp(figures_.selected, 0, 4))];
+        const auto table = [this] {
+            return spreadsheet_rows(shows_advice() ? advice_.table() : panels_[panel_]->table(*prediction()));
+        };
+        copies = {{"The figure " + chosen.title, [chosen] { return spoken(chosen); }},
+            {std::string("The table of ") + (shows_advice() ? "the advice" : panels_[panel_]->name()), table},
+            {"All figures", [figures] {
+                 std::string text;
+                 for (const view::Figure& figure : figures)
+                     text += spoken(figure) + "\n";
+                 return text;
+             }}};
+        if (pane_ == Pane::panel)
+            std::swap(copies[0], copies[1]);
+    }
+    if (const view::PlanEditor& plan = desk_.plan(); !plan.file().empty() && !plan.is_dirty())
+        copies.push_back({"The command that predicts it", [file = plan.file().string()] {
+                              return view::command_line({"predict", file});
+                          }});
+    copies.push_back({"The plan as its file has it", [this] { return to_text(desk_.plan().state().plan()); }});
+    return copies;
 }
 
 // "tp 4", "Global batch 512", "training.seq_len 4096", "gpus=32".

@@ -2,6 +2,7 @@
 #include "app/tui/pages/plan/plan_page.h"
 
 #include "app/view/plan/edits.h"
+#include "app/view/prediction/derivation.h"
 #include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
@@ -29,6 +30,7 @@ PlanPage::PlanPage(Desk& desk)
     panels_.push_back(make_timeline_panel(desk));
     panels_.push_back(make_mesh_panel(desk));
     panels_.push_back(make_bounds_panel(desk));
+    panel_places_.resize(panels_.size() + 1);
 }
 
 void PlanPage::tick()
@@ -101,6 +103,7 @@ void PlanPage::fit_inputs(const std::vector<const PlanInput*>& inputs, int rows)
 
 void PlanPage::draw_panels(Canvas& canvas, const Rect& place, const Look& look)
 {
+    panel_places_.assign(panels_.size() + 1, {});
     if (place.rows < 4)
         return;
     int column = place.column;
@@ -119,15 +122,18 @@ void PlanPage::draw_panels(Canvas& canvas, const Rect& place, const Look& look)
     }
     // The chosen one has the lower half; memory and time, which most people look at, stay in sight above it.
     const int upper = std::clamp(body.rows / 2 - 1, 6, 16), half = body.columns / 2 - 1;
-    const std::size_t lower = panel_ <= 1 ? 2 : panel_;
+    if (panel_ > 1)
+        lower_ = panel_;
     draw_panel(canvas, {body.row, body.column, upper, half}, 0, look);
     draw_panel(canvas, {body.row, body.column + half + 2, upper, half}, 1, look);
-    canvas.text(body.row + upper + 1, body.column, lower < panels_.size() ? panels_[lower]->name() : "Advice", kMuted);
-    draw_panel(canvas, {body.row + upper + 2, body.column, body.rows - upper - 2, body.columns}, lower, look);
+    canvas.text(
+        body.row + upper + 1, body.column, lower_ < panels_.size() ? panels_[lower_]->name() : "Advice", kMuted);
+    draw_panel(canvas, {body.row + upper + 2, body.column, body.rows - upper - 2, body.columns}, lower_, look);
 }
 
 void PlanPage::draw_panel(Canvas& canvas, const Rect& place, std::size_t panel, const Look& look)
 {
+    panel_places_[panel] = place;
     if (panel == panels_.size())
         draw_advice(canvas, place);
     else if (prediction() != nullptr)
@@ -183,6 +189,9 @@ bool PlanPage::key(const Key& key)
         desk_.ask_to_import_model();
     } else if (key.code == Key::click) {
         return click(key);
+    } else if (key.is_of_drag() || key.code == Key::wheel_up || key.code == Key::wheel_down) {
+        return (key.is_of_drag() ? pane_ == Pane::panel && panel_key(key) : panel_mouse(key))
+            || (!key.is_of_drag() && pane_ == Pane::inputs && input_key(key));
     } else if (pane_ == Pane::inputs) {
         return input_key(key);
     } else if (pane_ == Pane::figures) {
@@ -191,12 +200,30 @@ bool PlanPage::key(const Key& key)
             return true;
         }
         return figures_.key(key, 5);
-    } else if (shows_advice()) {
-        return advice_key(key);
     } else {
-        return prediction() != nullptr && panels_[panel_]->key(key, *prediction());
+        return panel_key(key);
     }
     return true;
+}
+
+bool PlanPage::panel_key(const Key& key)
+{
+    if (shows_advice())
+        return advice_key(key);
+    return prediction() != nullptr && panels_[panel_]->key(key, *prediction());
+}
+
+// The picture under the mouse has the keys from then on.
+bool PlanPage::panel_mouse(const Key& key)
+{
+    for (std::size_t i = 0; i < panel_places_.size(); ++i) {
+        if (!panel_places_[i].contains(key.row, key.column))
+            continue;
+        pane_ = Pane::panel;
+        panel_ = i;
+        return panel_key(key);
+    }
+    return false;
 }
 
 bool PlanPage::input_key(const Key& key)
@@ -228,11 +255,13 @@ bool PlanPage::input_key(const Key& key)
 
 bool PlanPage::advice_key(const Key& key)
 {
-    if (key.code == Key::enter) {
+    const int count = static_cast<int>(advice_.all().size());
+    const std::optional<bool> again = advice_list_.click(key, panel_places_.back(), count);
+    if (key.code == Key::enter || again == true) {
         apply_advice(static_cast<std::size_t>(advice_list_.selected));
         return true;
     }
-    return advice_list_.key(key, static_cast<int>(advice_.all().size()));
+    return again || advice_list_.key(key, count);
 }
 
 bool PlanPage::click(const Key& key)
@@ -257,8 +286,11 @@ bool PlanPage::click(const Key& key)
                 panel_ = i;
             column += width + gap_between_names(panel_place_.columns);
         }
+        pane_ = Pane::panel;
+        return true;
     }
-    pane_ = Pane::panel;
+    if (!panel_mouse(key))
+        pane_ = Pane::panel;
     return true;
 }
 
@@ -308,6 +340,11 @@ std::string PlanPage::remark() const
     if (const auto chosen = static_cast<std::size_t>(advice_list_.selected);
         pane_ == Pane::panel && chosen < advice_.all().size())
         return view::advice_words(advice_.all()[chosen]);
+    if (pane_ == Pane::figures && prediction() != nullptr) { // its formula and its largest terms
+        const Expected<Explanation> why
+            = explain(*prediction(), view::kAnswerKeys[static_cast<std::size_t>(figures_.selected)]);
+        return why ? printable(view::explained_summary(*why), kUncut) : std::string();
+    }
     if (!plan || pane_ != Pane::inputs)
         return {};
     const std::vector<const PlanInput*> inputs = plan_inputs(*plan);

@@ -16,6 +16,7 @@ public:
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override;
     [[nodiscard]] std::string remark() const override;
+    [[nodiscard]] std::vector<Copy> copies() override;
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
     bool take_line(const std::string& line) override;
@@ -42,6 +43,8 @@ private:
     bool input_key(const Key& key);
     bool advice_key(const Key& key);
     bool click(const Key& key);
+    bool panel_mouse(const Key& key); // where a picture is
+    bool panel_key(const Key& key);
     void export_report();
     void show_table(); // of the picture
     void use_nearest(); // the nearest valid value of the first broken rule
@@ -55,6 +58,8 @@ private:
     std::vector<std::unique_ptr<Panel>> panels_;
     int advice_rows_ = 1; // that the last advice took: what stands under it stays while the next one is looked for
     std::size_t panel_ = 0; // panels_.size(): the advice
+    std::size_t lower_ = 2; // the picture that has the lower half of a large screen
+    std::vector<Rect> panel_places_; // of each, the advice behind them, as drawn last; without rows: not on show
     view::AdviceFinder advice_;
     Rect inputs_place_, figures_place_, panel_place_; // as drawn last
 };

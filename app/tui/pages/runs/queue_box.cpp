@@ -86,8 +86,8 @@ void QueueBox::draw(Canvas& canvas, const Look&)
     const Table& table = queue_.table();
     const int count = static_cast<int>(table.rows.size());
     if (count == 0)
-        canvas.text_in(
-            inside.row, inside.column, inside.columns, "Nothing waits. a on the page adds a run of the plan.");
+        canvas.text_in(inside.row, inside.column, inside.columns,
+            desk_.keyed("Nothing waits. `a` on the page adds a run of the plan."));
     else
         table_.draw(canvas, {inside.row, inside.column, inside.rows - kLinesBelow, inside.columns},
             {count, [&table](int row, int column) {

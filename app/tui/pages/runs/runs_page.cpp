@@ -82,7 +82,7 @@ void RunsPage::look_at_queue()
 
 std::string RunsPage::remark() const
 {
-    return queue_.is_live() ? "Queue: " + queue_.summary() + " (Q)" : std::string();
+    return queue_.is_live() ? "Queue: " + queue_.summary() + desk_.keyed(" (`Q`)") : std::string();
 }
 
 void RunsPage::take_end(const view::RunEnded& end)
@@ -91,6 +91,8 @@ void RunsPage::take_end(const view::RunEnded& end)
         desk_.tell("The run did not start: " + end.outcome.error().line(), view::Tone::bad);
     else
         desk_.tell(std::string("The run: ") + view::state_label(run_.state()), view::state_tone(run_.state()));
+    if (!run_.id().empty() && is_terminal(run_.state()))
+        desk_.notify(view::run_end_words(run_));
     if (!end.outcome || !end.outcome->events_left)
         return;
     desk_.confirm("Events",
@@ -114,7 +116,7 @@ std::vector<std::string> RunsPage::lines()
     if (!job_.is_running() && !run_.has_run()) {
         lines.push_back("On " + target_text() + ", for "
             + (steps_ > 0 ? view::counted(steps_, "step") : "the plan's steps")
-            + "; t and n change it, s starts a run");
+            + desk_.keyed("; `t` and `n` change it, `s` starts a run"));
         if (const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved())
             lines.push_back(plan->model.name + ", " + view::layout_line(plan->layout));
         return lines;
@@ -176,6 +178,8 @@ bool RunsPage::key(const Key& key)
         show_trace();
     else if (key.is('h') || key.code == Key::left || key.is('l') || key.code == Key::right)
         move_cursor(key.is('h') || key.code == Key::left ? -1 : 1);
+    else if (key.code == Key::click || key.code == Key::drag)
+        return point_at(key);
     else if (key.code == Key::escape && cursor_)
         cursor_.reset();
     else if (key.is('O'))
@@ -208,7 +212,7 @@ void RunsPage::ask_steps()
 std::optional<view::RunSetup> RunsPage::prepared()
 {
     if (job_.is_running()) {
-        desk_.tell("A run is followed here: d leaves it, x stops it", view::Tone::warning);
+        desk_.tell(desk_.keyed("A run is followed here: `d` leaves it, `x` stops it"), view::Tone::warning);
         return {};
     }
     return set_up();
@@ -247,7 +251,7 @@ void RunsPage::take_sweep(const SweepTable& table, const std::string& next)
             std::count_if(row.begin(), row.end(), [](const auto& cell) { return cell.has_value(); }));
     }
     sweep_text_ = view::grouped(double(known)) + " of " + view::counted(double(all), "cell")
-        + (table.stopped       ? "; stopped, S goes on"
+        + (table.stopped       ? desk_.keyed("; stopped, `S` goes on")
                 : next.empty() ? ""
                                : "; now " + next);
     if (next.empty())
@@ -297,7 +301,7 @@ void RunsPage::start(const std::shared_ptr<const view::RunSetup>& setup, const s
 void RunsPage::ask_to_restart()
 {
     if (!last_) {
-        desk_.tell("Nothing was started here yet; s starts a run");
+        desk_.tell(desk_.keyed("Nothing was started here yet; `s` starts a run"));
         return;
     }
     if (!job_.is_running()) {
@@ -331,7 +335,8 @@ void RunsPage::follow(const std::string& id)
 void RunsPage::enqueue(const view::RunSetup& setup)
 {
     if (const Expected<std::int64_t> number = queue_.add(*setup.request); number)
-        desk_.tell(text_of("Run %lld of the queue; Q shows it", static_cast<long long>(*number)), view::Tone::good);
+        desk_.tell(text_of("Run %lld of the queue", static_cast<long long>(*number)) + desk_.keyed("; `Q` shows it"),
+            view::Tone::good);
     else
         desk_.tell("The run does not wait for its turn: " + number.error().line(), view::Tone::bad);
 }

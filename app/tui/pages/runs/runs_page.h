@@ -19,6 +19,7 @@ public:
     void draw(Canvas& canvas, const Rect& place, const Look& look) override;
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override;
+    [[nodiscard]] std::vector<Copy> copies() override;
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
     [[nodiscard]] std::vector<std::string> news() override;
@@ -64,8 +65,10 @@ private:
     void move_cursor(int step);
     void show_trace(); // of a step
     void show_table(); // of the charts
+    [[nodiscard]] Table table() const; // the same
     void ask_to_export(); // the sweep, or one of the charts
-    void draw_charts(Canvas& canvas, const Rect& place, const Look& look) const;
+    void draw_charts(Canvas& canvas, const Rect& place, const Look& look);
+    bool point_at(const Key& key); // a click on a chart: read off there
     void show_report(const Expected<ProbeReport>& report);
     void draw_question(Canvas& canvas, const Rect& place);
 
@@ -78,6 +81,7 @@ private:
     bool restarts_ = false; // once what goes on has ended
     std::optional<SweepTable> sweep_; // measured here, as far as it is
     std::string sweep_text_; // how far, and which cell is next
+    std::vector<PlotPlace> plots_; // as drawn last
     std::optional<double> cursor_; // step that is read off; empty: none
     std::size_t read_ = 0; // lines of the log that news() gave
     std::string came_back_to_; // the run that the last session followed

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the page of runs shows: the question of a run, or its figures, charts and log; failure, output and log whole.
+#include "app/tui/linear/spoken.h"
 #include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/pages/runs/trace_box.h"
 #include "app/tui/widgets/plot.h"
+#include "app/view/command_line.h"
 #include "app/view/plan/facts.h"
 #include "app/view/runs/run_folder.h"
 #include "app/view/text.h"
@@ -28,8 +30,8 @@ std::optional<view::Series::Point> last_before(const std::vector<view::Series::P
 Table table_of(const Plot& plot)
 {
     Table table;
-    table.columns = {{"step", "Step"}, {"series", "Series"}, {"value", plot.title, -6}};
-    for (const PlotSeries& series : plot.series) {
+    table.columns = {{"step", "Step"}, {"series", "Series"}, {"value", plot.chart.title, -6}};
+    for (const ChartSeries& series : plot.chart.series) {
         for (const auto& [step, value] : series.points)
             table.rows.push_back({step, series.name, value});
     }
@@ -40,6 +42,7 @@ Table table_of(const Plot& plot)
 
 void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
+    plots_.clear();
     draw_question(canvas, place);
     const std::array<view::Figure, 5> figures = run_.figures();
     int row = place.row + 2;
@@ -85,27 +88,27 @@ std::array<Plot, 4> RunsPage::charts() const
                              const std::optional<double>& predicted, const view::RankSpread* spread = nullptr,
                              const char* worst = "") {
         Plot plot;
-        plot.title = title;
-        plot.x_label = "step";
-        plot.x_text = [](double value) { return view::grouped(value); };
-        plot.y_text = text;
-        plot.whole_x = true;
+        plot.chart.title = title;
+        plot.chart.x_label = "step";
+        plot.chart.x_text = [](double value) { return view::grouped(value); };
+        plot.chart.y_text = text;
+        plot.chart.whole_x = true;
         plot.cursor = cursor_;
         if (series.empty())
             return plot;
         const std::vector<view::Series::Point> points = series.points();
         if (predicted)
-            plot.series.push_back({{{points.front().first, *predicted}, {points.back().first, *predicted}}, Ink::grey,
-                true, false, 0, "Predicted"});
+            plot.add("Predicted", {{points.front().first, *predicted}, {points.back().first, *predicted}},
+                ChartSeries::Look::line, Ink::grey);
         if (spread != nullptr && !spread->least.empty()) {
-            plot.series.push_back({spread->least.points(), ink, true, true, 0, "Lowest to highest rank"});
-            plot.series.push_back({spread->greatest.points(), ink, true, true});
+            plot.add("Lowest to highest rank", spread->least.points(), ChartSeries::Look::faint, ink);
+            plot.add("", spread->greatest.points(), ChartSeries::Look::faint, ink);
         }
-        plot.series.push_back({points, ink, true, false, 0, "Measured"});
+        plot.add("Measured", points, ChartSeries::Look::line, ink);
         const std::string rank = spread == nullptr ? std::string() : run_.rank_name(spread->worst_rank);
-        plot.note = rank.empty() ? std::string() : worst + (": " + rank);
+        plot.chart.note = rank.empty() ? std::string() : worst + (": " + rank);
         if (const auto at = cursor_ ? last_before(points, *cursor_) : std::nullopt)
-            plot.note = "step " + view::grouped(at->first) + ": " + text(at->second);
+            plot.chart.note = "step " + view::grouped(at->first) + ": " + text(at->second);
         return plot;
     };
     std::array<Plot, 4> plots{
@@ -117,9 +120,9 @@ std::array<Plot, 4> RunsPage::charts() const
         plot_of("MFU, %", run_.mfu(), Ink::purple, per_cent,
             expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")};
     if (expected.tps_interval)
-        plots[0].band = {expected.tps_interval->low, expected.tps_interval->high};
+        plots[0].chart.band = {expected.tps_interval->low, expected.tps_interval->high};
     if (!run_.eval_loss().empty())
-        plots[1].series.push_back({run_.eval_loss().points(), Ink::orange, false, false, 0, "Held-out"});
+        plots[1].add("Held-out", run_.eval_loss().points(), ChartSeries::Look::dots, Ink::orange);
     return plots;
 }
 
@@ -143,26 +146,66 @@ void RunsPage::show_trace()
 }
 
 // Two beside each other; four where there is room for two rows of them, or for all in one.
-void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look) const
+void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look)
 {
     constexpr int kWide = 170, kHigh = 13;
     const int across = place.columns >= kWide ? 4 : 2, down = across == 2 && place.rows >= kHigh ? 2 : 1;
     const int columns = place.columns / across, rows = place.rows / down;
     const std::array<Plot, 4> plots = charts();
     for (int i = 0; i < across * down; ++i)
-        draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2},
-            plots[static_cast<std::size_t>(i)], look);
+        plots_.push_back(
+            draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2},
+                plots[static_cast<std::size_t>(i)], look));
+}
+
+bool RunsPage::point_at(const Key& key)
+{
+    const auto found = std::ranges::find_if(
+        plots_, [&key](const PlotPlace& plot) { return plot.cells.contains(key.row, key.column); });
+    if (found == plots_.end())
+        return false;
+    cursor_ = std::round(found->x_at(key.column)); // a step
+    return true;
+}
+
+std::vector<Copy> RunsPage::copies()
+{
+    std::vector<Copy> copies;
+    if (run_.has_run()) {
+        copies.push_back({"The figures", [this] {
+                              std::string text;
+                              for (const view::Figure& figure : run_.figures())
+                                  text += spoken(figure) + "\n";
+                              return text;
+                          }});
+        copies.push_back({"The curves as a table", [this] { return spreadsheet_rows(table()); }});
+        if (!run_.id().empty())
+            copies.push_back({"The command that follows the run", [id = run_.id()] {
+                                  return view::command_line({"attach", id});
+                              }});
+    }
+    if (const std::filesystem::path& file = desk_.plan().file(); !file.empty())
+        copies.push_back({"The command that runs the plan", [this, file] {
+                              return view::command_line({"run", file.string(), "--target", target_,
+                                  steps_ > 0 ? "--steps" : "", steps_ > 0 ? std::to_string(steps_) : ""});
+                          }});
+    return copies;
 }
 
 void RunsPage::show_table()
+{
+    desk_.show_table("Curves of the run", table());
+}
+
+Table RunsPage::table() const
 {
     Table all;
     all.columns = {{"chart", "Chart"}, {"step", "Step"}, {"series", "Series"}, {"value", "Value", -6}};
     for (const Plot& plot : charts()) {
         for (const std::vector<fourfold::Cell>& row : table_of(plot).rows)
-            all.rows.push_back({plot.title, row[0], row[1], row[2]});
+            all.rows.push_back({plot.chart.title, row[0], row[1], row[2]});
     }
-    desk_.show_table("Curves of the run", std::move(all));
+    return all;
 }
 
 void RunsPage::ask_to_export()
@@ -174,15 +217,15 @@ void RunsPage::ask_to_export()
     std::vector<Picker::Item> items;
     const std::array<Plot, 4> plots = charts();
     for (std::size_t i = 0; i < plots.size(); ++i) {
-        if (!plots[i].series.empty())
-            items.push_back({plots[i].title, "", [this, i] {
+        if (!plots[i].chart.series.empty())
+            items.push_back({plots[i].chart.title, "", [this, i] {
                                  desk_.ask_to_export(
                                      kChartNames[i], [this, i] { return table_of(charts()[i]); },
-                                     Picture([this, i] { return Chart(picture_of(charts()[i])); }));
+                                     Picture([this, i] { return Chart(charts()[i].chart); }));
                              }});
     }
     if (items.empty())
-        desk_.tell("Steps of a run are drawn here as they come; then e writes them");
+        desk_.tell(desk_.keyed("Steps of a run are drawn here as they come; then `e` writes them"));
     else
         desk_.open(std::make_unique<Picker>("Export which curve", std::move(items)));
 }
@@ -195,10 +238,10 @@ void RunsPage::draw_question(Canvas& canvas, const Rect& place)
         canvas.text_in(place.row, column + 2, place.columns - column - 3, run_.folder().string(), kMuted);
         return;
     }
-    column = canvas.text(place.row, column, "t", kHeading);
+    column = canvas.text(place.row, column, desk_.keyed("`t`"), kHeading);
     column = canvas.text(place.row, column, " on ", kMuted);
     column = canvas.text(place.row, column, target_text(), kBold);
-    column = canvas.text(place.row, column, "  n", kHeading);
+    column = canvas.text(place.row, column, desk_.keyed("  `n`"), kHeading);
     column = canvas.text(place.row, column, " for ", kMuted);
     column = canvas.text(place.row, column, steps_ > 0 ? view::counted(steps_, "step") : "the plan's steps", kBold);
     const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved();

@@ -16,12 +16,13 @@ TraceBox::TraceBox(Desk& desk, const view::LiveRun& run)
     , run_id_(run.id())
     , work_(desk.wake())
 {
+    take_trace();
     work_.start([this, file = run.folder() / "plan.json"](const std::stop_token&) -> view::Background::Done {
         const Expected<Json> plan = read_json_file(file);
         Expected<Timeline> step = plan ? predicted_step(*plan) : Expected<Timeline>(plan.error());
         return [this, step = std::move(step)] {
             if (step)
-                predicted_ = *step;
+                predicted_ = std::make_shared<const Timeline>(*step);
         };
     });
 }
@@ -31,15 +32,25 @@ void TraceBox::tick()
     work_.deliver();
     if (run_.id() != run_id_ || !run_.trace())
         close(); // another run began
+    else
+        take_trace();
+}
+
+void TraceBox::take_trace()
+{
+    if (measured_step_ == run_.trace_step())
+        return;
+    measured_step_ = run_.trace_step();
+    measured_ = std::make_shared<const Timeline>(*run_.trace());
 }
 
 std::vector<NamedTimeline> TraceBox::all() const
 {
     std::vector<NamedTimeline> all;
-    if (!predicted_.spans.empty())
-        all.push_back({"as planned", &predicted_});
-    if (run_.trace())
-        all.push_back({text_of("measured, step %d", run_.trace_step()), &*run_.trace()});
+    if (predicted_ && !predicted_->spans.empty())
+        all.push_back({"as planned", predicted_});
+    if (measured_)
+        all.push_back({text_of("measured, step %d", measured_step_), measured_});
     return all;
 }
 
@@ -53,18 +64,32 @@ void TraceBox::draw(Canvas& canvas, const Look& look)
         canvas.text_in(inside.row, inside.column, inside.columns,
             work_.is_running() ? "Predicting..." : "The plan of this run has no timeline to stand beside it", kMuted);
     canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
-        "+ - zoom  h l pan  0 all  e export the measured one  Esc closes", kMuted);
+        "arrows bar  + - zoom  H L pan  0 all  Space mark  M measure  e export  Esc closes", kMuted);
 }
 
 void TraceBox::key(const Key& key)
 {
-    if (key.code == Key::escape || key.code == Key::enter || key.is('q') || key.is('v') || key.is_ctrl('c'))
+    const bool lets_go = key.code == Key::escape && !timelines_.remark().empty(); // of what is chosen or measured
+    if ((key.code == Key::escape && !lets_go) || key.code == Key::enter || key.is('q') || key.is('v')
+        || key.is_ctrl('c'))
         close();
-    else if (key.is('e') && run_.trace())
-        desk_.ask_to_export("trace", [trace = *run_.trace()] { return spans_table(trace); },
-            {*run_.trace(), run_.title() + ", step " + std::to_string(run_.trace_step())});
+    else if (key.is('e') && measured_)
+        ask_to_export();
     else
         timelines_.key(key, all().size());
+}
+
+void TraceBox::ask_to_export()
+{
+    std::vector<Picker::Item> items{{"The measured step", "", [this] {
+                                         desk_.ask_to_export("trace",
+                                             [trace = measured_] { return spans_table(*trace); },
+                                             {*measured_, run_.title() + ", step " + std::to_string(measured_step_)});
+                                     }}};
+    if (all().size() == 2)
+        items.push_back({"Both in one picture", "on one axis",
+            [this, both = all()] { desk_.ask_to_export("timelines", {}, both_timelines(both)); }});
+    desk_.open(std::make_unique<Picker>("Export", std::move(items)));
 }
 
 std::string TraceBox::read_out()

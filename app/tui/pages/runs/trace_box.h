@@ -15,18 +15,23 @@ public:
     TraceBox(Desk& desk, const view::LiveRun& run);
     void draw(Canvas& canvas, const Look& look) override;
     void key(const Key& key) override;
+    void drag(const Key& key) override { timelines_.key(key, all().size()); }
     void tick() override;
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
     [[nodiscard]] bool only_tells() const override { return !work_.is_running(); }
 
 private:
+    void take_trace(); // where there is a newer one
+    void ask_to_export(); // the measured step, or both
     [[nodiscard]] std::vector<NamedTimeline> all() const; // predicted, measured
 
     Desk& desk_;
     const view::LiveRun& run_;
     std::string run_id_;
-    Timeline predicted_; // empty until it is there, or where it cannot be
+    std::shared_ptr<const Timeline> predicted_; // null until it is there, or where it cannot be
+    std::shared_ptr<const Timeline> measured_; // the run's newest, of this step
+    int measured_step_ = -1;
     CompareTimelines timelines_;
     view::Background work_;
 };

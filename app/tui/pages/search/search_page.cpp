@@ -23,8 +23,6 @@ namespace fourfold::tui {
 using view::Results;
 
 namespace {
-constexpr int kMostExported = 100'000;
-
 // What is wrong with an expression, in a line with its place.
 std::string expression_problem(const std::string& text)
 {
@@ -167,8 +165,13 @@ std::string SearchPage::objective_text() const
 
 std::string SearchPage::gpus_text() const
 {
+    return view::counted(gpus_of_question(), "GPU") + (up_to_ ? " and fewer" : "");
+}
+
+int SearchPage::gpus_of_question() const
+{
     const std::optional<ResolvedPlan>& plan = desk_.plan().state().last_resolved();
-    return view::counted(gpus_ > 0 ? gpus_ : plan ? plan->gpus : 0, "GPU") + (up_to_ ? " and fewer" : "");
+    return gpus_ > 0 ? gpus_ : plan ? plan->gpus : 0;
 }
 
 std::string SearchPage::shown_text() const
@@ -182,9 +185,10 @@ std::string SearchPage::shown_text() const
 std::vector<std::string> SearchPage::lines()
 {
     std::vector<std::string> lines{"Best by " + objective_text() + ", on " + gpus_text() + ", where "
-        + (constraint_.empty() ? "anything" : constraint_) + ". s searches; b, n and c change the question"};
+        + (constraint_.empty() ? "anything" : constraint_)
+        + desk_.keyed(". `s` searches; `b`, `n` and `c` change the question")};
     if (job_.is_running()) // how far it is would be read without end
-        lines.emplace_back("Searching; x stops it");
+        lines.push_back(desk_.keyed("Searching; `x` stops it"));
     else if (!said_.empty())
         lines.push_back(said_);
     if (const std::string shown = shown_text(); !shown.empty())
@@ -235,11 +239,20 @@ bool SearchPage::key(const Key& key)
     } else if (key.is('e')) {
         desk_.ask_to_export(
             "layouts", [this] { return results_.table(kMostExported); },
-            Picture([this] { return Chart(picture_of(front(kMostExported))); }));
-    } else if (key.code == Key::enter) {
+            Picture([this] { return Chart(front(kMostExported).chart); }));
+    } else if (key.code == Key::enter || table_.is_on_chosen(key)) {
         apply_chosen();
     } else if (obstacle_) {
         return cure_list_.key(key, static_cast<int>(cures_.size()));
+    } else if (key.code == Key::tab || key.code == Key::back_tab) {
+        picture_.focused = !picture_.focused && !results_.all().empty();
+    } else if (const int head = table_.heading_at(key); head >= 0) {
+        sort_by(columns()[static_cast<std::size_t>(head)]);
+    } else if (const auto took = picture_.key(
+                   key, [this] { return points(); }, table_.list.selected);
+               took != PointPicker::Took::no) {
+        if (took == PointPicker::Took::opens)
+            apply_chosen();
     } else {
         return table_.key(key, static_cast<int>(results_.visible().size()));
     }
@@ -256,13 +269,20 @@ void SearchPage::sort_next(int step)
     results_.sort(column, column >= Results::throughput && column != Results::step_time);
 }
 
+// Of a heading; of the one that it is sorted by already the other way round.
+void SearchPage::sort_by(int column)
+{
+    const bool falls = column >= Results::throughput && column != Results::step_time;
+    results_.sort(column, column == results_.sort_column() ? !results_.is_falling() : falls);
+}
+
 void SearchPage::ask_objective()
 {
     std::vector<Picker::Item> items;
     for (const view::ObjectiveChoice& choice : view::objective_choices())
         items.push_back({choice.label, choice.field, [this, field = std::string(choice.field)] {
                              objective_ = field;
-                             desk_.tell("s searches again");
+                             desk_.tell(desk_.keyed("`s` searches again"));
                          }});
     desk_.open(std::make_unique<Picker>("Best by", std::move(items)));
 }
@@ -358,7 +378,9 @@ std::string SearchPage::hints() const
         return "x stop";
     if (results_.all().empty())
         return "s search  b n c the question";
-    return "s search  Enter to plan  / filter  < > r sort  p pin  C compare  F front  e export";
+    if (picture_.focused)
+        return "h l point  Enter to plan  p pin  Tab table  s search";
+    return "s search  Enter to plan  / filter  < > r sort  p pin  C compare  Tab picture  F front  e export";
 }
 
 std::vector<Command> SearchPage::commands()
@@ -368,6 +390,7 @@ std::vector<Command> SearchPage::commands()
         {"GPUs to search for", "n", press('n')}, {"What must hold", "c", press('c')},
         {"Filter the results", "/", press('/')}, {"Sort by another column", "< >", press('>')},
         {"Turn the order round", "r", press('r')}, {"Pareto front only", "F", press('F')},
+        {"Go to the picture, or back to the table", "Tab", [this] { key({Key::tab}); }},
         {"Put the layout into the plan", "Enter", [this] { apply_chosen(); }}, {"Pin the layout", "p", press('p')},
         {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')},
         {"Choose the columns", "", [this] { choice_.ask(desk_); }}};

@@ -4,7 +4,7 @@
 
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/column_choice.h"
-#include "app/tui/widgets/plot.h"
+#include "app/tui/widgets/point_picker.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/background.h"
 #include "app/view/search/search_job.h"
@@ -22,6 +22,8 @@ public:
     void draw(Canvas& canvas, const Rect& place, const Look& look) override;
     bool key(const Key& key) override;
     [[nodiscard]] std::string hints() const override;
+    [[nodiscard]] std::string remark() const override;
+    [[nodiscard]] std::vector<Copy> copies() override;
     [[nodiscard]] std::vector<Command> commands() override;
     [[nodiscard]] std::vector<std::string> lines() override;
     [[nodiscard]] bool is_moving() const override { return job_.is_running(); }
@@ -31,6 +33,7 @@ public:
     void restore(const Json& state) override;
 
 private:
+    static constexpr int kMostExported = 100'000;
     void start();
     void finish(const SearchResult& result);
     void sort_next(int step);
@@ -42,9 +45,13 @@ private:
     void pin_chosen();
     void compare_pinned();
     void draw_nothing(Canvas& canvas, const Rect& place);
+    void sort_by(int column);
+    void draw_table(Canvas& canvas, const Rect& place);
+    [[nodiscard]] view::RowPoints points() const; // of the rows on show
     [[nodiscard]] Plot front(std::size_t most) const; // of so many layouts beside the Pareto front
     [[nodiscard]] std::string shown_text() const; // which of the found ones are on show, where not all are
     [[nodiscard]] std::string gpus_text() const;
+    [[nodiscard]] int gpus_of_question() const;
     [[nodiscard]] std::string objective_text() const;
     [[nodiscard]] std::optional<std::size_t> chosen() const; // id
     [[nodiscard]] std::vector<int> columns() const; // of Results, on show
@@ -53,6 +60,7 @@ private:
     view::Results results_;
     view::SearchJob job_;
     TableView table_;
+    PointPicker picture_;
     List cure_list_;
     // The question.
     std::string objective_ = "tps_per_gpu", constraint_, filter_;

@@ -13,13 +13,13 @@ using view::Results;
 
 void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
-    int column = canvas.text(place.row, place.column + 1, "b", kHeading);
+    int column = canvas.text(place.row, place.column + 1, desk_.keyed("`b`"), kHeading);
     column = canvas.text(place.row, column, " best by ", kMuted);
     column = canvas.text(place.row, column, objective_text(), kBold);
-    column = canvas.text(place.row, column, "  n", kHeading);
+    column = canvas.text(place.row, column, desk_.keyed("  `n`"), kHeading);
     column = canvas.text(place.row, column, " on ", kMuted);
     column = canvas.text(place.row, column, gpus_text(), kBold);
-    column = canvas.text(place.row, column, "  c", kHeading);
+    column = canvas.text(place.row, column, desk_.keyed("  `c`"), kHeading);
     column = canvas.text(place.row, column, " where ", kMuted);
     canvas.text_in(
         place.row, column, place.columns - column - 1, constraint_.empty() ? "anything" : constraint_, kBold);
@@ -34,9 +34,36 @@ void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     if (results_.all().empty()) {
         if (!job_.is_running())
             canvas.text_in(body.row + 1, body.column, body.columns,
-                "s searches every layout that the plan's model, cluster and batch allow", kMuted);
+                desk_.keyed("`s` searches every layout that the plan's model, cluster and batch allow"), kMuted);
         return;
     }
+    constexpr std::size_t kMostDots = 4000; // more do not fit into cells
+    const bool wide = place.columns >= 150, high = body.rows >= 26;
+    if (picture_.focused && !wide && !high) { // there is room for one of the two
+        table_.hide();
+        picture_.place
+            = draw_plot(canvas, {body.row, body.column, body.rows - 1, body.columns}, front(kMostDots), look);
+        canvas.text_in(body.row + body.rows - 1, body.column, body.columns, remark(), kMuted);
+        return;
+    }
+    const int plot_rows = wide || !high ? 0 : std::clamp(body.rows / 3, 8, 18);
+    const int plot_columns = wide ? std::clamp(place.columns / 4, 40, 60) : 0;
+    draw_table(
+        canvas, {body.row, body.column, body.rows - plot_rows - 1, body.columns - plot_columns - (wide ? 2 : 0)});
+    picture_.place = {};
+    if (wide)
+        picture_.place = draw_plot(canvas,
+            {body.row, body.column + body.columns - plot_columns, body.rows, plot_columns}, front(kMostDots), look);
+    else if (high)
+        picture_.place = draw_plot(
+            canvas, {body.row + body.rows - plot_rows, body.column, plot_rows, body.columns}, front(kMostDots), look);
+    if (const std::optional<std::size_t> id = chosen())
+        canvas.text_in(body.row + body.rows - plot_rows - 1, body.column, body.columns - plot_columns,
+            results_.certainty(*id), kMuted);
+}
+
+void SearchPage::draw_table(Canvas& canvas, const Rect& place)
+{
     const std::vector<int> shown_columns = columns();
     std::vector<TableView::Column> heads;
     TableView::Content content;
@@ -54,6 +81,7 @@ void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     table_.set_columns(std::move(heads));
     content.rows = static_cast<int>(results_.visible().size());
     content.falling = results_.is_falling();
+    content.focused = !picture_.focused;
     content.text = [&](int row, int at) {
         return results_.text(
             results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]);
@@ -62,47 +90,7 @@ void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
         return style_of(results_.tone(
             results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]));
     };
-    const bool wide = place.columns >= 150;
-    const int plot_rows = wide || body.rows < 26 ? 0 : std::clamp(body.rows / 3, 8, 18);
-    const int plot_columns = wide ? std::clamp(place.columns / 4, 40, 60) : 0;
-    table_.draw(canvas,
-        {body.row, body.column, body.rows - plot_rows - 1, body.columns - plot_columns - (wide ? 2 : 0)}, content);
-    constexpr std::size_t kMostDots = 4000; // more do not fit into cells
-    if (wide)
-        draw_plot(canvas, {body.row, body.column + body.columns - plot_columns, body.rows, plot_columns},
-            front(kMostDots), look);
-    else if (plot_rows > 0)
-        draw_plot(
-            canvas, {body.row + body.rows - plot_rows, body.column, plot_rows, body.columns}, front(kMostDots), look);
-    if (const std::optional<std::size_t> id = chosen())
-        canvas.text_in(body.row + body.rows - plot_rows - 1, body.column, body.columns - plot_columns,
-            results_.certainty(*id), kMuted);
-}
-
-Plot SearchPage::front(std::size_t most) const
-{
-    Plot plot;
-    plot.title = "Tokens/s per GPU over memory; green: the Pareto front";
-    plot.x_label = "GiB";
-    plot.x_text = view::gib;
-    plot.y_text = view::throughput_text;
-    PlotSeries all{{}, Ink::grey, false}, front{{}, Ink::green, false};
-    all.name = "Layouts";
-    front.name = "Pareto front";
-    const std::size_t step = results_.visible().size() / most + 1;
-    for (std::size_t i = 0; i < results_.visible().size(); ++i) {
-        const std::size_t id = results_.visible()[i];
-        const bool is_front = results_.is_pareto(id);
-        if (is_front || i % step == 0)
-            (is_front ? front : all)
-                .points.emplace_back(results_.value(id, Results::memory), results_.value(id, Results::throughput));
-    }
-    plot.series = {std::move(all), std::move(front)};
-    if (const std::optional<std::size_t> id = chosen()) {
-        plot.chosen = {results_.value(*id, Results::memory), results_.value(*id, Results::throughput)};
-        plot.has_chosen = true;
-    }
-    return plot;
+    table_.draw(canvas, place, content);
 }
 
 void SearchPage::draw_nothing(Canvas& canvas, const Rect& place)

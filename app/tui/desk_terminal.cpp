@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the terminal does besides showing the screen: tells of the end of a run, takes texts into its clipboard.
+#include "app/tui/desk.h"
+#include "app/tui/terminal/osc.h"
+#include "app/view/text.h"
+#include "core/base/text.h"
+
+#include <utility>
+
+namespace fourfold::tui {
+
+void Desk::notify(const view::RunEndWords& words) const
+{
+    if (notify_terminal && notice != Notice::none)
+        notify_terminal(words.title, words.text, notice == Notice::message);
+}
+
+void Desk::ask_notice()
+{
+    static constexpr std::pair<const char*, const char*> kNotices[]{
+        {"A message of the terminal and its bell", "OSC 9 and 777"}, {"The bell alone", ""}, {"Nothing", ""}};
+    std::vector<Picker::Item> items;
+    for (std::size_t i = 0; i < std::size(kNotices); ++i)
+        items.push_back({kNotices[i].first, kNotices[i].second, [this, i] {
+                             notice = static_cast<Notice>(i);
+                             tell(std::string("At the end of a run: ") + lower_case(kNotices[i].first));
+                         }});
+    open(std::make_unique<Picker>("At the end of a run", std::move(items), static_cast<int>(notice)));
+}
+
+void Desk::copy(const std::string& what, const std::string& text)
+{
+    if (text.empty())
+        tell(what + ": there is nothing to copy yet");
+    else if (!fill_clipboard)
+        tell(keyed("This terminal has no clipboard for programs; `e` writes into a file"), view::Tone::warning);
+    else if (text.size() > kMostCopied)
+        tell(what + " has " + view::grouped(double(text.size())) + " bytes; a terminal's clipboard takes "
+                + view::grouped(double(kMostCopied)) + keyed(": `e` writes into a file"),
+            view::Tone::warning);
+    else {
+        fill_clipboard(text);
+        tell(what + " was sent to the clipboard of the terminal, if that takes it (OSC 52)");
+    }
+}
+
+void Desk::ask_to_copy(std::vector<Copy> offered)
+{
+    if (offered.empty()) {
+        tell("There is nothing to copy yet");
+        return;
+    }
+    if (offered.size() == 1) {
+        copy(offered.front().what, offered.front().text());
+        return;
+    }
+    std::vector<Picker::Item> items;
+    for (Copy& one : offered)
+        items.push_back({one.what, "", [this, what = one.what, text = std::move(one.text)] { copy(what, text()); }});
+    open(std::make_unique<Picker>("Copy", std::move(items)));
+}
+
+} // namespace fourfold::tui
