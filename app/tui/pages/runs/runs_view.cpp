@@ -118,6 +118,13 @@ std::array<Plot, 4> RunsPage::charts() const
             expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")};
     if (expected.tps_interval)
         plots[0].band = {expected.tps_interval->low, expected.tps_interval->high};
+    if (!expected.loss.empty() && !run_.loss().empty()) {
+        plots[1].title = "Loss; grey: expected";
+        plots[1].series.insert(
+            plots[1].series.begin(), {expected.loss, Ink::grey, true, false, 0, "Expected: " + expected.loss_of});
+        plots[1].x_range = {run_.loss().points().front().first,
+            std::max<double>(run_.total_steps(), run_.loss().last().first)}; // it may go on behind this run's end
+    }
     if (!run_.eval_loss().empty())
         plots[1].series.push_back({run_.eval_loss().points(), Ink::orange, false, false, 0, "Held-out"});
     return plots;
