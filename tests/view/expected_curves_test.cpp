@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run that follows a recipe has the losses that the recipe expects beside its own.
-#include "app/view/curves/expected_curves.h"
 #include "app/view/curves/curve_runs.h"
+#include "app/view/curves/expected_curves.h"
 #include "app/view/runs/run_setup.h"
 #include "tests/history/history_test_support.h"
 
@@ -75,8 +75,8 @@ TEST_F(ExpectedCurves, StandBesideTheRunAndGoWithIt)
 {
     choose({"01RECIPE", "01OTHER"});
     EXPECT_EQ(names(),
-        (std::vector<std::string>{"tiny Llama \u00b7 RECIPE", "Expected: GPT-2 124M by llm.c on FineWeb",
-            "tiny Llama \u00b7 1OTHER"}));
+        (std::vector<std::string>{
+            "tiny Llama \u00b7 RECIPE", "Expected: GPT-2 124M by llm.c on FineWeb", "tiny Llama \u00b7 1OTHER"}));
     EXPECT_EQ(runs.curves().count(), 2u) << "what is expected is no run";
     runs.curves().set_axis(CurveAxis::tokens);
     runs.curves().set_smoothing(0.9);

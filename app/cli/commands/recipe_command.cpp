@@ -43,7 +43,7 @@ Table table_of_recipes(const Presets& presets)
 }
 
 // Lines of at most 100 columns.
-std::string filled(const std::string& text, const std::string& indent)
+std::string in_lines(const std::string& text, const std::string& indent)
 {
     constexpr std::size_t kWidth = 100;
     std::string out, line = indent;
@@ -60,34 +60,34 @@ std::string filled(const std::string& text, const std::string& indent)
     return out + line + "\n";
 }
 
-std::string text_of(const Recipe& recipe, const ResolvedPlan& plan)
+std::string recipe_text(const Recipe& recipe, const ResolvedPlan& plan)
 {
     const Prediction prediction = predict_with_evidence(plan);
     const int steps = total_steps(plan.training, plan.run);
     std::string out = recipe.name + "\n\n";
-    out += "takes\n" + filled(recipe.hardware + "; " + recipe.time, "  ");
+    out += "takes\n" + in_lines(recipe.hardware + "; " + recipe.time, "  ");
     if (prediction.step_time_s) {
         constexpr double kHour = 3600;
-        out += filled("predicted: " + shown_number(steps * *prediction.step_time_s / kHour, 1) + " hours of "
+        out += in_lines("predicted: " + shown_number(steps * *prediction.step_time_s / kHour, 1) + " hours of "
                 + shown_number(double(steps), 0) + " steps, "
                 + shown_number(prediction.memory_device_gib.value_or(0), 1) + " of "
                 + shown_number(prediction.memory_capacity_gib, 1) + " GiB",
             "  ");
     }
-    out += "\ntext\n" + filled(recipe.text, "  ") + "\nfrom text to a model\n";
+    out += "\ntext\n" + in_lines(recipe.text, "  ") + "\nfrom text to a model\n";
     for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
-        out += filled(std::to_string(i + 1) + ". " + recipe.steps[i].what, "  ");
+        out += in_lines(std::to_string(i + 1) + ". " + recipe.steps[i].what, "  ");
         out += indented(indented(recipe.steps[i].command + "\n"));
     }
     for (const LossCurve& curve : recipe.curves) {
-        out += "\nexpected: " + curve.name + "\n" + filled(curve.source, "  ");
-        out += curve.about.empty() ? "" : filled(curve.about, "  ");
+        out += "\nexpected: " + curve.name + "\n" + in_lines(curve.source, "  ");
+        out += curve.about.empty() ? "" : in_lines(curve.about, "  ");
     }
     return out;
 }
 
 // The held-out losses of a run, or where nothing was held out those of its steps.
-std::vector<std::pair<int, double>> losses_of(const RunDetail& run)
+std::vector<std::pair<int, double>> held_out_losses(const RunDetail& run)
 {
     std::vector<std::pair<int, double>> losses;
     for (const Json& event : run.other_events) {
@@ -104,7 +104,7 @@ std::vector<std::pair<int, double>> losses_of(const RunDetail& run)
 }
 
 // What is expected, at its own places or at those where a run has a loss.
-Table curve_table(const Recipe& recipe, const ResolvedPlan& plan, const std::optional<RunDetail>& run)
+Table expected_table(const Recipe& recipe, const ResolvedPlan& plan, const std::optional<RunDetail>& run)
 {
     Table table;
     table.columns = {{"tokens", "tokens", 1, 1e-6, " M"}, {"step", "step"}};
@@ -128,7 +128,7 @@ Table curve_table(const Recipe& recipe, const ResolvedPlan& plan, const std::opt
     }
     table.columns.push_back({"measured", {}, 4});
     table.columns.push_back({"difference", {}, 4});
-    for (const auto& [step, loss] : losses_of(*run)) {
+    for (const auto& [step, loss] : held_out_losses(*run)) {
         const StepBatch batch = step_batch(plan.training, std::max(0, step - 1));
         add((batch.first + batch.size) * plan.training.seq_len, loss);
     }
@@ -151,7 +151,7 @@ Expected<void> write_recipe(const Recipe& recipe, const std::filesystem::path& f
     return {};
 }
 
-Expected<int> show(const RecipeOptions& options, const Presets& presets)
+Expected<int> show_recipe(const RecipeOptions& options, const Presets& presets)
 {
     FOURFOLD_TRY(const TableFormat format, options.format.format());
     FOURFOLD_TRY(const Recipe recipe, read_recipe(options.id, presets));
@@ -172,9 +172,9 @@ Expected<int> show(const RecipeOptions& options, const Presets& presets)
             warn("run " + run->summary.id + " has another model, batch or rate than " + recipe.id);
     }
     if (run || options.curve)
-        std::cout << curve_table(recipe, plan, run).write(format);
+        std::cout << expected_table(recipe, plan, run).write(format);
     else if (format == TableFormat::text)
-        std::cout << text_of(recipe, plan);
+        std::cout << recipe_text(recipe, plan);
     else
         print_json(to_json(recipe));
     return kDone;
@@ -184,7 +184,7 @@ Expected<int> run_recipe(const RecipeOptions& options)
 {
     const Presets presets;
     if (!options.id.empty())
-        return show(options, presets);
+        return show_recipe(options, presets);
     if (options.curve || !options.output.empty() || !options.run.empty())
         return Problem{ProblemCode::bad_input, "of which recipe?", "`fourfold recipe` lists them", "arguments"};
     FOURFOLD_TRY(const TableFormat format, options.format.format());

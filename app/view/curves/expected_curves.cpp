@@ -6,7 +6,7 @@
 namespace fourfold::view {
 
 namespace {
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNotExpected = std::numeric_limits<float>::quiet_NaN();
 
 // Of the run as far as it got, else as it was predicted; 0 where nobody knows, and nothing stands on an axis of time.
 double seconds_per_step(const RunDetail& run)
@@ -46,7 +46,7 @@ std::vector<CurveRun> expected_curves(const RunDetail& run, const Presets& prese
             line.seconds.push_back(step * step_s);
             for (std::size_t i = 0; i < kCurveMetrics; ++i)
                 line.values[i].push_back(
-                    i == static_cast<std::size_t>(CurveMetric::loss) ? static_cast<float>(loss) : kMissing);
+                    i == static_cast<std::size_t>(CurveMetric::loss) ? static_cast<float>(loss) : kNotExpected);
         }
         if (step_s == 0)
             line.seconds.assign(line.step.size(), 0);
