@@ -29,7 +29,7 @@ AUTHORS = {
                           r"Wouldbe|Stories",
 }
 LEAST = 800  # characters of a tale; less is a title page or a list
-HEADING = re.compile(r"(chapter|book|part|story|tale)\b.{0,60}|[IVXLC]+\.?|[^a-z]{3,70}", re.IGNORECASE)
+HEADING = re.compile(r"(?i:(chapter|book|part|story|tale)\b).{0,60}|[IVXLC]+\.?|[^a-z]{3,70}")
 OTHER = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2014": "--", "\u2013": "-",
                        "_": None, "\r": "\n"})
 

@@ -40,8 +40,8 @@ protected:
         const auto path = folder() / id / (id + ".plan.json");
         Json plan = *read_json_file(path);
         if (plan["model"].is_string())
-            plan["model"] = *read_json_file(
-                FOURFOLD_SOURCE_DIR "/presets/models/" + plan["model"].get<std::string>() + ".json");
+            plan["model"]
+                = *read_json_file(FOURFOLD_SOURCE_DIR "/presets/models/" + plan["model"].get<std::string>() + ".json");
         const Json sizes{{"vocab_size", 28}, {"hidden_size", 32}, {"n_embd", 32}, {"num_hidden_layers", 2},
             {"n_layer", 2}, {"num_attention_heads", 4}, {"n_head", 4}, {"num_key_value_heads", 4}, {"head_dim", 8},
             {"intermediate_size", 48}, {"max_position_embeddings", 64}, {"n_positions", 64}};
@@ -50,8 +50,7 @@ protected:
                 plan["model"][key] = value;
         const int gpus = plan["gpus"] == 1 ? 1 : 2;
         plan.merge_patch({{"cluster", "this-computer"}, {"gpus", gpus}, {"layout", {{"dp", gpus}}},
-            {"training",
-                {{"seq_len", 32}, {"micro_batch", 2}, {"global_batch", 4 * gpus}, {"precision", "fp32"}}},
+            {"training", {{"seq_len", 32}, {"micro_batch", 2}, {"global_batch", 4 * gpus}, {"precision", "fp32"}}},
             {"run",
                 {{"steps", 30}, {"warmup_steps", 2}, {"eval", {{"every", 15}, {"batches", 1}}},
                     {"checkpoint", {{"every", 30}}}}}});
@@ -107,6 +106,57 @@ TEST_F(RecipeTest, Gpt2FromTextToText)
 TEST_F(RecipeTest, TheLargeOneFromTextToText)
 {
     follow("gpt-1.5b-h100-8");
+}
+
+// A book as Project Gutenberg has it: what is no tale goes, lines become paragraphs.
+TEST_F(RecipeTest, TheScriptsMakeTalesAndATokenizerOfBooks)
+{
+    const auto python = [this](const std::string& arguments) {
+        return std::system(("cd '" + folder().string()
+            + "' && PYTHONPATH='" FOURFOLD_BIN_DIR "/../tests/wheels' python3 '" FOURFOLD_SOURCE_DIR
+              "/resources/recipes/"
+            + arguments + " >'" + folder().string() + "/said'")
+                               .c_str());
+    };
+    const std::string line = "There was once a miller who had three sons and a cat, and he had\nnothing else.\n\n";
+    std::string tale;
+    for (int i = 0; i < 20; ++i)
+        tale += line;
+    const std::string verse = "    A cat, a cat,\n    and what of that\n\n";
+    std::filesystem::create_directories(folder() / "books/Grimm, Jacob");
+    static_cast<void>(file("books/Grimm, Jacob/Tales.txt",
+        "Language: English\n\n*** START OF THE PROJECT GUTENBERG EBOOK TALES ***\n\nProduced by "
+        "somebody\n\nCONTENTS\n\n"
+        "The Cat\n\nTHE CAT\n\n"
+            + verse + tale + "THE MILLER\n\nThe second tale begins.\n\n" + tale
+            + "\n*** END OF THE PROJECT GUTENBERG EBOOK TALES ***\n\n" + tale));
+    static_cast<void>(file("books/Grimm, Jacob/Maerchen.txt", "Language: German\n\n" + tale));
+    ASSERT_EQ(python("stories.py' books stories.jsonl"), 0);
+    const std::vector<std::string> lines = lines_of(*read_text_file(folder() / "stories.jsonl"));
+    ASSERT_EQ(lines.size(), 2u);
+    for (const std::string& each : lines) {
+        const std::string text = Json::parse(each)["text"];
+        EXPECT_THAT(text, HasSubstr("three sons and a cat, and he had nothing else.\nThere was"));
+        for (const char* gone : {"what of that", "GUTENBERG", "Produced", "MILLER"})
+            EXPECT_THAT(text, ::testing::Not(HasSubstr(gone)));
+    }
+    ASSERT_EQ(python("tokenizer.py' stories.jsonl 300 tokenizer.json"), 0);
+    const Json packed = json_of(
+        fourfold({"pack", "stories.jsonl", "--tokenizer", "tokenizer.json", "--output", "stories", "--json"}));
+    EXPECT_EQ(packed["documents"], 2);
+    EXPECT_LE(packed["vocabulary"], 300);
+    EXPECT_GT(packed["tokens"], 100);
+    EXPECT_LT(packed["tokens"], packed["bytes"].get<double>() / 2) << "merges of this text are found in it";
+}
+
+// By the trainer's own code, for the hardware that the recipe names.
+TEST_F(RecipeTest, EachFitsAndNoRankWaitsForEver)
+{
+    for (const char* id : {"story-15m", "gpt2-124m", "gpt-1.5b-h100-8"}) {
+        const Output output = fourfold({"rehearse", id});
+        EXPECT_EQ(output.status, 0) << id << output.err;
+        EXPECT_THAT(output.out, HasSubstr("fits, no deadlock")) << id;
+    }
 }
 
 TEST_F(RecipeTest, SaysWhatThereIsAndWhatIsWrong)
