@@ -34,6 +34,7 @@ void add_timeline(Cli& cli);
 void add_profile(Cli& cli);
 void add_find(Cli& cli);
 void add_probe(Cli& cli);
+void add_recipe(Cli& cli);
 void add_recommend(Cli& cli);
 void add_rehearse(Cli& cli);
 void add_run(Cli& cli);

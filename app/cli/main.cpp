@@ -81,6 +81,7 @@ Expected<int> run(int argc, char** argv)
     cli.app.get_formatter()->column_width(34);
     add_predict(cli);
     add_search(cli);
+    add_recipe(cli);
     add_recommend(cli);
     add_sweep(cli);
     add_timeline(cli);

@@ -60,6 +60,7 @@ const Family kGptOss{.model_type = "gpt_oss",
     .layer = gpt_oss_layer,
     .names = kLlamaNames,
     .trainer_runs = true,
+    .architecture = "GptOssForCausalLM",
     .experts_together = true};
 
 } // namespace fourfold

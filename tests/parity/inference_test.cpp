@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 struct Output {
@@ -183,9 +184,38 @@ TEST(Exported, AllOtherFamiliesAreToo)
                 "training.micro_batch=1"}},
         {"gemma3", {kGemma}}, {"neox_tp2", {kNeox, "gpus=2", "layout.tp=2"}}, {"bloom", {kBloom}},
         {"deepseek", {kDeepseek}},
+        // transformers cuts off at 7 whatever the configuration says.
+        {"gpt_oss_ep2_etp2",
+            {kGptOss, "model.swiglu_limit=7", "gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", "layout.etp=2"}},
         {"qwen3_moe",
             {"model.model_type=\"qwen3_moe\"", "model.num_experts=6", "model.num_experts_per_tok=3",
                 "model.moe_intermediate_size=16"}}});
+}
+
+// GPT-OSS keeps the experts of a layer in one tensor: what is written so scores as the checkpoint did, and exported
+// once more it is the same file.
+TEST(Exported, ExpertsInOneTensorComeBack)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path()), lines = write_lines(folder.path(), kLines);
+    const auto trained = train(
+        tiny_plan(tokens, {kGptOss, "run.steps=2", "run.checkpoint.every=2", "run.lr=0.02"}), folder.path() / "run");
+    ASSERT_EQ(trained.problem, "");
+    const std::string checkpoint = trained.checkpoints.at(2);
+    const auto done = [&](const std::vector<std::string>& arguments) {
+        const Output output = tool(folder.path(), arguments);
+        EXPECT_EQ(output.status, 0) << output.error;
+        return output;
+    };
+    const fs::path model = folder.path() / "model", again = folder.path() / "again";
+    const Json exported = done({"--export", checkpoint, "--output", model}).lines().at(0);
+    EXPECT_EQ(exported["parameters"], tiny_plan(tokens, {kGptOss}).model.parameters());
+    done({"--export", model, "--output", again});
+    const std::string file = contents(model / "model.safetensors");
+    EXPECT_TRUE(file == contents(again / "model.safetensors"));
+    EXPECT_THAT(file, HasSubstr(R"("model.layers.1.mlp.experts.gate_up_proj":{"dtype":"F32","shape":[4,32,32])"));
+    EXPECT_THAT(file, Not(HasSubstr("experts.0.")));
+    EXPECT_EQ(done({"--score", lines, "--model", model}).out, done({"--score", lines, "--model", checkpoint}).out);
 }
 
 TEST(Tools, SayWhatDoesNotFit)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/curves/curve_runs.h"
 
+#include "app/view/curves/expected_curves.h"
 #include "app/view/history/history_access.h"
 
 #include <algorithm>
@@ -27,7 +28,11 @@ bool CurveRuns::choose(const std::vector<RunSummary>& runs)
     std::vector<std::string> ids;
     for (const RunSummary& run : wanted_)
         ids.push_back(run.id);
-    curves_.keep(ids);
+    std::erase_if(expected_, [&ids](const auto& run) { return std::ranges::find(ids, run.first) == ids.end(); });
+    std::vector<std::string> kept = ids;
+    for (const auto& [run, curves] : expected_)
+        kept.insert(kept.end(), curves.begin(), curves.end());
+    curves_.keep(kept);
     std::erase_if(missed_, [&ids](const auto& run) { return std::ranges::find(ids, run.first) == ids.end(); });
     return true;
 }
@@ -47,7 +52,10 @@ void CurveRuns::read()
         const Expected<RunDetail> stored = stored_run(file, id);
         auto run = std::make_shared<Expected<CurveRun>>(
             stored ? Expected<CurveRun>(curve_run(*stored)) : Expected<CurveRun>(stored.error()));
-        return [this, id, choice, run] {
+        auto expected = std::make_shared<std::vector<CurveRun>>();
+        if (stored)
+            *expected = expected_curves(*stored, presets_);
+        return [this, id, choice, run, expected] {
             reading_.clear();
             if (choice == choice_) // a later choice knows of more steps, or wants none of it
                 read_.insert(id);
@@ -62,6 +70,12 @@ void CurveRuns::read()
             curves_.add(*std::move(*run));
             for (const Json& event : missed)
                 curves_.append(id, event);
+            std::vector<std::string>& ids = expected_[id];
+            ids.clear();
+            for (CurveRun& curve : *expected) {
+                ids.push_back(curve.id);
+                curves_.add(std::move(curve));
+            }
         };
     });
 }

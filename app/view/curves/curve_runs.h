@@ -4,6 +4,7 @@
 
 #include "app/view/background.h"
 #include "app/view/curves/run_curves.h"
+#include "core/plan/presets.h"
 
 #include <filesystem>
 #include <functional>
@@ -17,8 +18,8 @@ namespace fourfold::view {
 class CurveRuns {
 public:
     static constexpr std::size_t kMost = 100; // more are one grey field, and seconds to read
-    // `history`: instead of the user's, if not empty. `wake` is called on the thread when deliver() has something to
-    // do.
+    // What recipes expect of the runs comes with them. `history`: instead of the user's, if not empty. `wake` is called
+    // on the thread when deliver() has something to do.
     CurveRuns(std::filesystem::path history, std::function<void()> wake);
 
     // These runs and no others, the first kMost of them. False: it is these already, with as many steps.
@@ -39,6 +40,8 @@ private:
     std::filesystem::path history_;
     RunCurves curves_;
     std::vector<RunSummary> wanted_;
+    Presets presets_;
+    std::map<std::string, std::vector<std::string>> expected_; // by run: the ids of what its recipe expects
     int choice_ = 0; // counts choose()
     std::set<std::string> read_; // since choose(), whatever came of it
     std::string reading_; // the run that is being read

@@ -202,7 +202,7 @@ const std::vector<float>& RunCurves::values(const Held& held, CurveMetric metric
 {
     const auto index = static_cast<std::size_t>(metric);
     const std::vector<float>& raw = held.run.values[index];
-    if (smoothing_ == 0)
+    if (smoothing_ == 0 || held.run.expected)
         return raw;
     Held::Smoothed& smoothed = held.smoothed[index];
     if (smoothed.values.empty())
@@ -317,7 +317,9 @@ CurvePicture RunCurves::picture(CurveMetric metric, int pixels) const
         for (const Held* held : group.runs) {
             if (places(held->run).empty())
                 continue;
-            first = first ? first : held;
+            if (held->run.expected && first)
+                continue; // of its figures nothing is predicted
+            first = !first || first->run.expected ? held : first;
             same = same && held->run.forecasts[index] == first->run.forecasts[index];
         }
     }
@@ -333,7 +335,7 @@ CurvePicture RunCurves::picture(CurveMetric metric, int pixels) const
         } else {
             const Held& held = *group.runs.front();
             line.points = drawn_points(places(held.run), values(held, metric), picture.x, pixels);
-            if (smoothing_ > 0)
+            if (smoothing_ > 0 && !held.run.expected)
                 line.raw = drawn_points(places(held.run), held.run.values[index], picture.x, pixels);
         }
         if (line.points.empty())

@@ -55,6 +55,7 @@ struct CurveRun {
     std::string id, name;
     std::string plan; // the same for runs of one plan, whatever their names and seeds
     std::vector<std::string> tags;
+    bool expected = false; // no run, but what a recipe expects of one
     Training training; // tells the tokens of a step
     std::vector<double> step, tokens, seconds; // seconds: since the run's first step
     // In the units of the charts: tokens/s per GPU, s, per cent of the dense peak. NaN where it was not told.
@@ -89,7 +90,12 @@ public:
     void add(CurveRun run); // in the place of the one with this id
     // A `step` event of a run that is held; whether it was news.
     bool append(const std::string& id, const Json& event);
-    [[nodiscard]] std::size_t count() const { return runs_.size(); }
+    // Of runs; what is expected of them is none.
+    [[nodiscard]] std::size_t count() const
+    {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(runs_, [](const Held& held) { return !held.run.expected; }));
+    }
 
     void set_axis(CurveAxis axis);
     void set_groups(CurveGroups groups);

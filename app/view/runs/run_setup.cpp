@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/runs/run_setup.h"
 
+#include "app/view/curves/expected_curves.h"
 #include "app/view/plan/edits.h"
 #include "core/calibration/user/evidence.h"
 #include "core/layout/batch_ramp.h"
@@ -43,8 +44,13 @@ Expected<ResolvedPlan> for_trainer(const Plan& plan, const Presets& presets)
 RunExpectation expectation_of(const Prediction& prediction)
 {
     const auto interval = prediction.interval ? std::optional(prediction.interval->tps_per_gpu) : std::nullopt;
-    return {prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu, interval,
-        prediction.plan.gpus};
+    RunExpectation expectation{prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu,
+        interval, prediction.plan.gpus};
+    if (const std::optional<Recipe> recipe = recipe_followed(prediction.plan, Presets())) {
+        expectation.loss = loss_over_steps(recipe->curves.front(), prediction.plan);
+        expectation.loss_of = recipe->curves.front().name;
+    }
+    return expectation;
 }
 
 RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string& target, std::optional<int> steps)

@@ -7,6 +7,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace fourfold::view {
 
@@ -15,6 +17,9 @@ struct RunExpectation {
     std::optional<double> tps_per_gpu, step_time_s, memory_gib, mfu; // mfu: of 1
     std::optional<Range> tps_interval = {}; // that holds 90 % of measurements
     int gpus = 0; // 0: not known
+    // Held-out losses by steps, where the plan follows a recipe, and whose curve it is.
+    std::vector<std::pair<double, double>> loss = {};
+    std::string loss_of = {};
 };
 RunExpectation expectation_of(const Prediction& prediction);
 

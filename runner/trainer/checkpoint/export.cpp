@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace fourfold::trainer {
 
@@ -35,7 +37,7 @@ public:
     {
         for (Shard& shard : shard_table(plan, {0}, 0, 0))
             if (!shard.second_copy)
-                deal(std::move(shard));
+                take(std::move(shard));
     }
 
     // Under transformers' names: one file, or several with an index.
@@ -60,19 +62,34 @@ public:
 
 private:
     struct Tensor {
-        Shard shard;
+        std::vector<Shard> shards; // one, or of all experts of a layer what is one tensor there
         StoredTensor stored;
     };
 
-    void deal(Shard shard)
+    void take(Shard shard)
     {
-        StoredTensor stored{shard.parameter.name, request_.dtype, StoredLayout(model_, shard).shape()};
+        if (const auto together = StoredLayout::among_experts(model_, shard)) {
+            auto place = together_.find(together->name());
+            if (place == together_.end())
+                place = together_.emplace(together->name(), deal({together->name(), request_.dtype, together->shape()}))
+                            .first;
+            files_[place->second.first][place->second.second].shards.push_back(std::move(shard));
+            return;
+        }
+        const auto [file, tensor] = deal({shard.parameter.name, request_.dtype, StoredLayout(model_, shard).shape()});
+        files_[file][tensor].shards.push_back(std::move(shard));
+    }
+
+    // Its file and its place there.
+    std::pair<std::size_t, std::size_t> deal(StoredTensor stored)
+    {
         if (files_.empty() || (filled_ > 0 && filled_ + stored.bytes() > request_.shard_bytes)) {
             files_.emplace_back();
             filled_ = 0;
         }
         filled_ += stored.bytes();
-        files_.back().push_back({std::move(shard), std::move(stored)});
+        files_.back().push_back({{}, std::move(stored)});
+        return {files_.size() - 1, files_.back().size() - 1};
     }
 
     Expected<void> write_file(const std::vector<Tensor>& tensors, const std::string& name) const
@@ -88,26 +105,53 @@ private:
 
     Expected<void> copy(const Tensor& tensor, SafetensorsWriter& writer) const
     {
+        if (StoredLayout::among_experts(model_, tensor.shards.front()))
+            return copy_experts(tensor, writer);
         constexpr int64_t kPiece = 1 << 20; // elements
-        const bool bf16 = request_.dtype == "BF16";
         const int64_t elements = tensor.stored.elements();
-        std::string bytes;
         for (int64_t at = 0; at < elements; at += kPiece) {
-            FOURFOLD_TRY(
-                const auto values, tensors_.read_stored(model_, tensor.shard, at, std::min(elements, at + kPiece)));
-            bytes.clear();
-            for (const double value : values) {
-                const std::uint32_t bits = bits_of(value, bf16);
-                if (!std::isfinite(std::bit_cast<float>(bf16 ? bits << 16 : bits)))
-                    return Problem{ProblemCode::failed,
-                        "\"" + tensor.stored.name + "\" holds a value that is not finite: the run diverged",
-                        "export an earlier checkpoint", request_.checkpoint.string()};
-                for (int byte = 0; byte < (bf16 ? 2 : 4); ++byte)
-                    bytes += static_cast<char>(bits >> 8 * byte);
-            }
-            FOURFOLD_CHECK(writer.append(bytes.data(), bytes.size()));
+            FOURFOLD_TRY(const auto values,
+                tensors_.read_stored(model_, tensor.shards.front(), at, std::min(elements, at + kPiece)));
+            FOURFOLD_CHECK(append(values, tensor, writer));
         }
         return {};
+    }
+
+    // One expert after the other, each put together of its gates and ups.
+    Expected<void> copy_experts(const Tensor& tensor, SafetensorsWriter& writer) const
+    {
+        const int experts = model_.experts->count;
+        const int64_t each = tensor.stored.elements() / experts;
+        std::vector<double> block(static_cast<std::size_t>(each));
+        for (int expert = 0; expert < experts; ++expert) {
+            for (const Shard& shard : tensor.shards) {
+                if (shard.parameter.expert != expert)
+                    continue;
+                const auto layout = StoredLayout::among_experts(model_, shard);
+                FOURFOLD_TRY(const auto values, tensors_.read(model_, shard, "", 0, shard.elements()));
+                for (int64_t i = 0; i < shard.elements(); ++i)
+                    block[std::size_t(layout->index(i / layout->columns(), i % layout->columns()) - expert * each)]
+                        = values[std::size_t(i)];
+            }
+            FOURFOLD_CHECK(append(block, tensor, writer));
+        }
+        return {};
+    }
+
+    Expected<void> append(const std::vector<double>& values, const Tensor& tensor, SafetensorsWriter& writer) const
+    {
+        const bool bf16 = request_.dtype == "BF16";
+        std::string bytes;
+        for (const double value : values) {
+            const std::uint32_t bits = bits_of(value, bf16);
+            if (!std::isfinite(std::bit_cast<float>(bf16 ? bits << 16 : bits)))
+                return Problem{ProblemCode::failed,
+                    "\"" + tensor.stored.name + "\" holds a value that is not finite: the run diverged",
+                    "export an earlier checkpoint", request_.checkpoint.string()};
+            for (int byte = 0; byte < (bf16 ? 2 : 4); ++byte)
+                bytes += static_cast<char>(bits >> 8 * byte);
+        }
+        return writer.append(bytes.data(), bytes.size());
     }
 
     const ExportRequest& request_;
@@ -115,6 +159,8 @@ private:
     const TensorFolder& tensors_;
     fs::path folder_;
     std::vector<std::vector<Tensor>> files_;
+    // Where the tensors of all experts of a layer are: file, and place there.
+    std::map<std::string, std::pair<std::size_t, std::size_t>> together_;
     int64_t filled_ = 0; // bytes of the last
 };
 
@@ -243,11 +289,6 @@ Expected<Exported> export_model(const ExportRequest& request)
     const fs::path folder = checkpoint_folder(request.checkpoint);
     FOURFOLD_TRY(const CheckpointContents contents, CheckpointContents::open(folder));
     FOURFOLD_TRY(const ResolvedPlan plan, one_rank_plan(folder));
-    if (find_family(plan.model.model_type)->experts_together)
-        return Problem{ProblemCode::unsupported,
-            "the files of \"" + plan.model.model_type
-                + "\" keep the experts of a layer in one tensor, which is not written yet",
-            "", "model.model_type"};
     FOURFOLD_TRY(const TokenizerFiles tokenizer, TokenizerFiles::find(request, folder));
     if (tokenizer.vocabulary() > plan.model.vocab)
         return Problem{ProblemCode::bad_input,

@@ -332,6 +332,12 @@ void RunsPage::showPoints()
     m_throughput->setPoints(pointsOf(run.throughput()));
     m_loss->setPoints(pointsOf(run.loss()));
     m_loss->setDots(pointsOf(run.eval_loss()));
+    QList<QPointF> losses; // of the recipe, which may go on behind this run's end
+    for (const auto& [step, loss] : expected.loss) {
+        if (step <= std::max(1, run.total_steps()))
+            losses << QPointF(step, loss);
+    }
+    m_loss->setExpected(losses, tr("Expected"));
     const auto band = [&run, this](LineChart* chart, const view::RankSpread& spread, const QString& worst) {
         chart->setBand(pointsOf(spread.least), pointsOf(spread.greatest), tr("Lowest to highest rank"));
         const QString name = fromUtf8(run.rank_name(spread.worst_rank));

@@ -58,6 +58,13 @@ void LineChart::setMedian(const QList<QPointF>& points, const QString& name)
     update();
 }
 
+void LineChart::setExpected(const QList<QPointF>& points, const QString& name)
+{
+    m_expected = points;
+    m_expectedName = name;
+    update();
+}
+
 void LineChart::setNote(const QString& note)
 {
     if (m_note == note)
@@ -115,7 +122,7 @@ void LineChart::describe()
 std::pair<Plot, double> LineChart::plotIn(const QRect& area, const QFontMetrics& metrics) const
 {
     double low = INFINITY, high = -INFINITY, right = m_minimumX;
-    for (const QList<QPointF>* points : {&m_points, &m_dots, &m_low, &m_high}) {
+    for (const QList<QPointF>* points : {&m_points, &m_dots, &m_low, &m_high, &m_expected}) {
         for (const QPointF& point : *points) {
             low = std::min(low, point.y());
             high = std::max(high, point.y());
@@ -197,6 +204,14 @@ void LineChart::paintBody(QPainter& painter, const QRect& area, const Theme& the
         painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
         painter.drawLine(plot.at(0, *m_level), plot.at(plot.x.high, *m_level));
     }
+    if (m_expected.size() > 1) {
+        QPolygonF expected;
+        for (const QPointF& point : m_expected)
+            expected << plot.at(point);
+        painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawPolyline(expected);
+    }
     QPolygonF line;
     line.reserve(m_points.size());
     for (const QPointF& point : m_points)
@@ -246,6 +261,11 @@ void LineChart::paintLegend(QPainter& painter, const QRect& area, const Theme& t
         painter.drawText(
             QRectF(area.left(), area.top() - px(28), area.width(), px(20)), Qt::AlignRight | Qt::AlignVCenter, m_note);
     }
+    if (m_expected.size() > 1 && !m_expectedName.isEmpty()) {
+        painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
+        painter.drawLine(x, baseline - px(4), x + px(18), baseline - px(4));
+        x = drawLegendText(painter, x + px(24), baseline, m_expectedName, theme);
+    }
     if (!m_level || m_levelName.isEmpty())
         return;
     painter.setPen(QPen(theme.muted, 1.5, Qt::DashLine));
@@ -279,7 +299,9 @@ Table LineChart::table() const
         table.columns.push_back({name(m_dotsName, "second"), {}, -5});
     if (m_level)
         table.columns.push_back({name(m_levelName, "level"), {}, -5});
-    const auto add = [&](double x, qsizetype index, const Cell& dot) {
+    if (!m_expected.isEmpty())
+        table.columns.push_back({name(m_expectedName, "expected"), {}, -5});
+    const auto add = [&](double x, qsizetype index, const Cell& dot, const Cell& expected = {}) {
         std::vector<Cell> row{static_cast<std::int64_t>(std::llround(x))};
         for (const auto& [key, points] : series)
             index >= 0 ? row.emplace_back((*points)[index].y()) : row.emplace_back();
@@ -287,12 +309,16 @@ Table LineChart::table() const
             row.push_back(dot);
         if (m_level)
             row.emplace_back(*m_level);
+        if (!m_expected.isEmpty())
+            row.push_back(expected);
         table.rows.push_back(std::move(row));
     };
     for (qsizetype i = 0; i < m_points.size(); ++i)
         add(m_points[i].x(), i, {});
     for (const QPointF& dot : m_dots)
         add(dot.x(), -1, dot.y());
+    for (const QPointF& point : m_expected)
+        add(point.x(), -1, {}, point.y());
     return table;
 }
 

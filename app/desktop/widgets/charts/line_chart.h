@@ -33,6 +33,8 @@ public:
     void setNames(const QString& line, const QString& dots = {});
     // A thin line between the two of the band; empty = none.
     void setMedian(const QList<QPointF>& points, const QString& name = {});
+    // A dashed line behind the others, of places of its own; empty = none. `name` goes into the legend.
+    void setExpected(const QList<QPointF>& points, const QString& name = {});
     // Behind the subtitle: who has the worst value.
     void setNote(const QString& note);
     void setMinimumX(double last); // the x axis reaches at least to here
@@ -76,11 +78,11 @@ private:
 
     QString m_xTitle;
     QColor Theme::*m_color;
-    QList<QPointF> m_points, m_dots, m_low, m_high, m_median;
+    QList<QPointF> m_points, m_dots, m_low, m_high, m_median, m_expected;
     std::optional<double> m_level, m_cursor;
     std::optional<std::pair<double, double>> m_levelBand;
     QString m_levelBandName;
-    QString m_lineName, m_dotsName, m_levelName, m_bandName, m_medianName, m_note;
+    QString m_lineName, m_dotsName, m_levelName, m_bandName, m_medianName, m_expectedName, m_note;
     double m_minimumX = 1;
     bool m_held = false;
     Plot m_plot; // of the last painting, for the pointer

@@ -121,6 +121,12 @@ std::array<Plot, 4> RunsPage::charts() const
             expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")};
     if (expected.tps_interval)
         plots[0].chart.band = {expected.tps_interval->low, expected.tps_interval->high};
+    if (!expected.loss.empty() && !run_.loss().empty()) {
+        plots[1].chart.title = "Loss; grey: expected";
+        plots[1].add("Expected: " + expected.loss_of, expected.loss, ChartSeries::Look::faint, Ink::grey);
+        plots[1].chart.x_range = {run_.loss().points().front().first,
+            std::max<double>(run_.total_steps(), run_.loss().last().first)}; // it may go on behind this run's end
+    }
     if (!run_.eval_loss().empty())
         plots[1].add("Held-out", run_.eval_loss().points(), ChartSeries::Look::dots, Ink::orange);
     return plots;
