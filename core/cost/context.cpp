@@ -105,10 +105,11 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
 
     const unsigned cores = std::thread::hardware_concurrency();
     const double share = core_share(plan, constants[Constant::thread_scaling], cores);
-    peak_flops /= share;
-    memory_bytes_s /= share;
     limit_flops = full_rate / share;
-    limit_bytes_s = memory_bytes_s;
+    limit_bytes_s = memory_bytes_s / share;
+    core_speedup = std::max(1.0, 1 / share);
+    peak_flops /= std::max(1.0, share);
+    memory_bytes_s /= std::max(1.0, share);
     if (has_known_cores(plan) && plan.gpus >= int(cores)) { // messages take the cores that would compute meanwhile
         for (const Constant exposed : kExposedShares)
             constants.set(exposed, 1);

@@ -29,6 +29,7 @@ struct CostContext {
     // what they have, and the bytes of an operand's element.
     double narrow_ratio = 1, narrow_share = 1, narrow_bytes = 1;
     double memory_bytes_s = 0;
+    double core_speedup = 1; // of CPU ranks with several cores, over one core, whose rates stand above
     double limit_flops = 0, limit_bytes_s = 0; // the data sheet's, for core/cost/roofline.h
     bool whole_recompute = false; // recomputation repeats whole layers
     double operand_bytes = 2; // of one element of a product's operands

@@ -47,11 +47,33 @@ struct PriceOfWork {
     Price operator()(const HostCost& work) const { return price_host(work, context); }
 };
 
+// By all cores of the rank, where that takes less.
+void share_among_cores(Price& price, const CostContext& context)
+{
+    const double start = context.constants[Constant::thread_start_s];
+    const double shared = price.seconds / context.core_speedup + start;
+    if (shared >= price.seconds)
+        return;
+    price.seconds = shared;
+    if (context.with_formulas)
+        price.formula += text_of(", by several cores / %.3g + thread_start_s %.3g us = %.4g ms", context.core_speedup,
+            start * 1e6, shared * 1e3);
+}
+
+// Work that OpenMP deals out to a rank's cores.
+bool is_dealt_out(const Operation& operation)
+{
+    return operation.is<Gemm>() || operation.is<Attention>() || operation.is<Elementwise>()
+        || operation.is<OptimizerUpdate>();
+}
+
 } // namespace
 
 Price price(const Operation& operation, const CostContext& context)
 {
     Price result = std::visit(PriceOfWork{operation.phase, context}, operation.work);
+    if (context.core_speedup > 1 && is_dealt_out(operation))
+        share_among_cores(result, context);
     const double scale = context.constants[operation.scale];
     result.seconds *= scale;
     if (context.with_formulas && scale != 1)

@@ -160,6 +160,7 @@ std::map<std::string, double> first_values(const Rates& rates, const Wire& wire)
         {"micro_batch_overhead_s", kLaunchesForward * rates.launch_s}, {"step_overhead_s", 5e-4},
         {"intra_node_efficiency", 0.8}, {"collective_latency_s", 0.5 * wire.message_s},
         {"pipeline_latency_s", wire.message_s}, {"cp_step_s", wire.message_s}, {"thread_scaling", 0.7},
+        {"thread_start_s", 1.5e-5}, // products of 128 x 128 x 128 gain nothing by a second core
         {"gradient_overlap", 0}};
 }
 

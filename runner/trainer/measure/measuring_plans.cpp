@@ -16,19 +16,21 @@ struct Variant {
     int tp = 1, cp = 1, pp = 1, dp = 1;
     int micro_batch = 1, micro_batches = 1; // sequences; of each replica
     int wider = 1; // hidden and feed-forward sizes and heads, times this
-    int longer = 1; // sequences, as a divisor of the plan's
+    int deeper = 1; // layers, times this
+    int shorter = 1; // sequences, as a divisor of the plan's
     const char* sharding = "none";
     const char* recompute = "none";
 };
 
-// One rank: products against passes (width), attention (length), fixed costs (small and many micro-batches). Several:
-// each dimension alone, on few and on many ranks, with small and large messages.
+// One rank: products against passes (width), attention (length), fixed costs (small and many micro-batches, many
+// layers). Several: each dimension alone, on few and on many ranks, with small and large messages.
 constexpr Variant kVariants[] = {
     {.micro_batch = 16},
     {.micro_batch = 1},
     {.micro_batch = 2, .micro_batches = 8},
     {.micro_batch = 8, .wider = 2},
-    {.micro_batch = 16, .longer = 4},
+    {.micro_batch = 16, .shorter = 4},
+    {.micro_batch = 1, .micro_batches = 4, .deeper = 2, .shorter = 4},
     {.micro_batch = 1, .wider = 2},
     {.dp = 8, .micro_batch = 4},
     {.tp = 2, .micro_batch = 8},
@@ -50,6 +52,7 @@ constexpr Variant kVariants[] = {
     {.cp = 8, .micro_batch = 1},
     {.dp = 2, .micro_batch = 1, .micro_batches = 4, .sharding = "parameters"},
     {.tp = 2, .cp = 2, .micro_batch = 2, .micro_batches = 2},
+    {.dp = 2, .micro_batch = 1, .micro_batches = 4, .deeper = 2, .shorter = 2},
 };
 
 void multiply(Json& object, const char* key, int factor)
@@ -72,11 +75,12 @@ Expected<ResolvedPlan> variant_of(const Json& document, const std::string& where
         multiply(model, key, variant.wider);
     for (const char* key : {"num_hidden_layers", "n_layer", "n_layers"})
         if (model.contains(key) && model[key].is_number_integer())
-            model[key] = std::min<int64_t>(model[key].get<int64_t>(), std::max(kMostLayers, variant.pp));
+            model[key]
+                = variant.deeper * std::min<int64_t>(model[key].get<int64_t>(), std::max(kMostLayers, variant.pp));
     Json& training = out["training"];
     for (const char* key : {"micro_batches", "ramp_up", "recompute_layers", "offload"})
         training.erase(key);
-    training["seq_len"] = std::max<int64_t>(1, training["seq_len"].get<int64_t>() / variant.longer);
+    training["seq_len"] = std::max<int64_t>(1, training["seq_len"].get<int64_t>() / variant.shorter);
     training["micro_batch"] = variant.micro_batch;
     training["global_batch"] = variant.micro_batch * variant.micro_batches * replicas;
     training["sharding"] = variant.sharding;

@@ -135,6 +135,25 @@ TEST(GemmPrice, Fp32OperandsAreTwiceAsLarge)
     EXPECT_NEAR(seconds(Precision::fp32), 2 * half, half * 1e-9);
 }
 
+TEST(ThisComputer, ShortOperationsStayOnOneCore)
+{
+    ResolvedPlan plan = round_plan();
+    CostContext context(plan, true);
+    context.constants.set(Constant::stream_efficiency, 0.5);
+    const auto of = [&](double megabytes) {
+        return price(Operation{.name = "pass", .work = Elementwise{.bytes = megabytes * 1e6}}, context);
+    };
+    const double small = of(0.01).seconds, large = of(1000).seconds;
+    context.core_speedup = 2;
+    context.constants.set(Constant::thread_start_s, 15e-6);
+    ASSERT_LT(small, 30e-6);
+    EXPECT_EQ(of(0.01).seconds, small);
+    EXPECT_NEAR(of(1000).seconds, large / 2 + 15e-6, 1e-12);
+    EXPECT_THAT(of(1000).formula, testing::HasSubstr("thread_start_s"));
+    const Operation message{.name = "message", .work = HostCost{.constant = Constant::one, .times = 1}};
+    EXPECT_EQ(price(message, context).seconds, 1) << "what the host does is no work of its cores together";
+}
+
 TEST(ThisComputer, RanksShareItsCores)
 {
     ResolvedPlan plan = round_plan();
