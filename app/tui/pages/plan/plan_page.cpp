@@ -29,6 +29,7 @@ PlanPage::PlanPage(Desk& desk)
     panels_.push_back(make_timeline_panel(desk));
     panels_.push_back(make_mesh_panel(desk));
     panels_.push_back(make_bounds_panel(desk));
+    panels_.push_back(make_training_panel(desk));
 }
 
 void PlanPage::tick()
