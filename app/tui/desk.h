@@ -85,6 +85,7 @@ public:
     void drop_plan(); // the one on show, unless it is the only one
     void show_plan(int index);
     void step_plan(int step); // to the next one, or the one before
+    void show_open_plans(); // what differs and whether they fit; Enter shows one
     void copy_plan();
     void close_plan(); // asks where it has unsaved changes
     void ask_to_quit(); // after a question for each plan with unsaved changes

@@ -143,11 +143,11 @@ std::vector<TrainingInput> training_inputs(const Plan& plan, const ResolvedPlan&
         shown_number(kTokensPerParameter, 0) + " per parameter: " + compact(chinchilla_tokens(resolved.model)),
         "In total; also how long a run of this plan is, unless run.steps says. 15 T, 15e12");
     add("budget.price_per_gpu_hour", "Price", "per GPU hour", "not known", "Of one GPU and hour, in any currency");
-    add("budget.gpu_mtbf_hours", "GPU fails in", "h", "not known",
+    add("budget.gpu_mtbf_hours", "MTBF of a GPU", "h", "not known",
         "Mean hours between two interruptions of the run by one GPU. Llama 3 405B, of all causes: 419 on 16,384 GPUs "
         "in "
         "54 days, one in 50,000 hours (arXiv:2407.21783, section 3.3.4)");
-    add("budget.node_mtbf_hours", "Node fails in", "h", "not known",
+    add("budget.node_mtbf_hours", "MTBF of a node", "h", "not known",
         "The same of one node, beside its GPUs or instead of them");
     add("budget.storage_gb_s", "Storage", "GB/s", "not known", "What the whole job writes while it saves a checkpoint");
     add("budget.restart_s", "Restart", "s", shown_number(usual.restart_s, 0),

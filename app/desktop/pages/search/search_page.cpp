@@ -121,7 +121,15 @@ QWidget* SearchPage::makeResults()
     m_table->setSortingEnabled(true);
     m_table->horizontalHeader()->setSortIndicator(ResultsModel::place, Qt::AscendingOrder);
     m_table->setWidths(ResultsModel::widths());
-    m_table->setColumnHidden(ResultsModel::energy, true); // until somebody chooses it
+    m_table->setUsuallyHidden({ResultsModel::energy});
+    m_table->setViewParts(
+        {[this] {
+             return QVariantMap{{kFilter, m_filter->text()}, {kParetoOnly, m_paretoOnly->isChecked()}};
+         },
+            [this](const QVariantMap& parts) {
+                m_filter->setText(parts.value(kFilter).toString());
+                m_paretoOnly->setChecked(parts.value(kParetoOnly).toBool());
+            }});
     m_table->setFitting({});
     QList<int> all;
     for (int column = ResultsModel::place; column < ResultsModel::confidence; ++column)
@@ -191,6 +199,11 @@ void SearchPage::connectParts()
     connect(m_compare, &QPushButton::clicked, this, &SearchPage::comparePinned);
     connect(m_nothing, &NothingFoundView::applyRequested, this, &SearchPage::applyCure);
     m_table->onKey(Qt::Key_P, pin);
+    m_table->addRowAction(m_apply->text(), Qt::Key_Return, [this] { applySelected(); });
+    m_table->addRowAction(tr("Pin"), Qt::Key_P, pin);
+    m_table->addRowAction(
+        tr("Compare pinned"), Qt::Key_C, [this] { comparePinned(); },
+        [this] { return !m_results.results().pinned().empty(); });
     m_table->onKey(Qt::Key_C, [this] { comparePinned(); });
     auto* startKey = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
     startKey->setContext(Qt::WidgetWithChildrenShortcut);

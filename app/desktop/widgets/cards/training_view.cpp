@@ -51,7 +51,8 @@ TrainingView::TrainingView(PlanDocument& document, QWidget* parent)
     setEmptyText(tr("The figures appear here as soon as the plan is valid."));
     m_table->present(*m_model, "wholeTraining", title());
     m_table->setWidths({90, 100, 160, 240});
-    m_table->setFitting({});
+    m_table->addRowAction(tr("Where it comes from\u2026"), Qt::Key_Return,
+        [this] { open(m_table->currentIndex().row(), m_table->currentIndex().column()); });
     QHBoxLayout* parts = rowOf({makeForm(), {m_table, 1}}, 10);
     m_body->setLayout(parts);
     connect(m_table, &QAbstractItemView::activated, this,
@@ -74,7 +75,9 @@ QWidget* TrainingView::makeForm()
     // What is asked is the same for every plan; what stands there is shown later.
     for (const view::TrainingInput& input : view::training_inputs(m_document.plan(), ResolvedPlan())) {
         auto* field = named(new ValueEdit([this, path = input.path](const QString& text) { return take(path, text); }),
-            input.path, fromUtf8(input.label));
+            input.path,
+            input.unit[0] == '\0' ? fromUtf8(input.label)
+                                  : QStringLiteral("%1 (%2)").arg(fromUtf8(input.label), fromUtf8(input.unit)));
         field->setHelp(fromUtf8(input.help));
         limitWidth(field, kBudgetFieldWidth);
         m_inputs.push_back(field);
