@@ -167,7 +167,7 @@ private slots:
         SearchPage& search = w.window.searchPage();
         search.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->setValue(24);
         auto* constraint = search.findChild<ExpressionEdit*>(QStringLiteral("constraint"));
-        constraint->setText(QStringLiteral("tp == 8 and cp == 1 and virtual_stages == 1 and micro_batch == 1"));
+        constraint->setText(QStringLiteral("tp == 4 and cp == 1 and virtual_stages == 1 and micro_batch == 1"));
         QSignalSpy finished(&search.service(), &SearchService::finished);
         QSignalSpy said(&search, &SearchPage::message);
         QTest::keyClick(constraint, Qt::Key_Return);
