@@ -120,8 +120,9 @@ void Desk::show_open_plans()
     std::vector<Picker::Item> items;
     for (const view::PlanLine& line : view::plans_overview(open)) {
         const int index = static_cast<int>(items.size());
-        items.push_back({line.name, line.verdict + " " + line.layout + (line.differs.empty() ? "" : "; " + line.differs),
-            [this, index] { show_plan(index); }});
+        items.push_back(
+            {line.name, line.verdict + " " + line.layout + (line.differs.empty() ? "" : "; " + line.differs),
+                [this, index] { show_plan(index); }});
     }
     this->open(std::make_unique<Picker>("Open plans", std::move(items), plans_.current_index()));
 }

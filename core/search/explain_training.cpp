@@ -34,7 +34,7 @@ public:
             break;
         case TokensFrom::parameters:
             node.formula = text_of("%.0f tokens * %.4g parameters", kTokensPerParameter, plan_.model.parameters());
-            node.source = "nobody said how many: Hoffmann et al. 2022, arXiv:2203.15556, table 3";
+            node.source = "none is given: Hoffmann et al. 2022, arXiv:2203.15556, table 3";
         }
         return node;
     }

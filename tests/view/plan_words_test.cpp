@@ -116,7 +116,9 @@ TEST(IntegerList, IsWrittenAndReadAlike)
 
 TEST(PlansOverview, NamesWhatDiffersAndWhetherItFits)
 {
-    const ResolvedPlan shown = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    ResolvedPlan shown = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    shown.training.sharding = Sharding::parameters;
+    shown.training.recompute = Recompute::full;
     ResolvedPlan other = shown;
     other.layout.tp = 2;
     other.layout.dp = 8;

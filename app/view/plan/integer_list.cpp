@@ -76,7 +76,8 @@ Expected<Json> parse_integer_list(const std::string& path, const std::string& te
             i += 2;
         }
         if (times == 0 || list.size() + times > kMostNumbers)
-            return Problem{ProblemCode::bad_input, "expected 1 to " + std::to_string(kMostNumbers) + " numbers", "", path};
+            return Problem{
+                ProblemCode::bad_input, "expected 1 to " + std::to_string(kMostNumbers) + " numbers", "", path};
         for (std::size_t n = 0; n < times; ++n)
             list.push_back(number);
     }

@@ -80,13 +80,12 @@ std::vector<PlanLine> plans_overview(const std::vector<OpenPlan>& plans)
 Table plans_table(const std::vector<PlanLine>& lines)
 {
     Table table;
-    table.columns = {{"plan", "plan"}, {"verdict", "verdict"}, {"model", "model"}, {"gpus", "GPUs"},
-        {"layout", "layout"}, {"tps_per_gpu", "tokens/s per GPU"}, {"memory_device_gib", "device GiB"},
-        {"differs", "differs from the one on show"}};
+    table.columns = {{"plan", "plan"}, {"verdict", "verdict"}, {"differs", "differs from the one on show"},
+        {"tps_per_gpu", "tokens/s per GPU"}, {"memory_device_gib", "device GiB"}, {"model", "model"}, {"gpus", "GPUs"},
+        {"layout", "layout"}};
     for (const PlanLine& line : lines)
-        table.rows.push_back({line.name, line.verdict, text_cell(line.model),
-            line.gpus > 0 ? Cell(std::int64_t(line.gpus)) : Cell(), text_cell(line.layout), text_cell(line.throughput),
-            text_cell(line.memory), text_cell(line.differs)});
+        table.rows.push_back({line.name, line.verdict, line.differs, line.throughput, line.memory, line.model,
+            line.gpus > 0 ? Cell(std::int64_t(line.gpus)) : Cell(), line.layout});
     return table;
 }
 

@@ -18,7 +18,7 @@ std::string tokens_note(const Economics& economics)
     case TokensFrom::plan:
         return steps + "; run.tokens of the plan";
     case TokensFrom::parameters:
-        return steps + "; " + shown_number(kTokensPerParameter, 0) + " per parameter, as nobody said how many";
+        return steps + "; " + shown_number(kTokensPerParameter, 0) + " per parameter, as none is given";
     case TokensFrom::person:
         break;
     }
@@ -99,10 +99,10 @@ std::vector<TrainingFigure> whole_training(const Prediction& prediction, const T
 Table whole_training_table(const std::vector<TrainingFigure>& figures)
 {
     Table table;
-    table.columns = {{"figure", "the whole training"}, {"value", "nothing fails"},
-        {"expected", "with failures and checkpoints"}, {"note", "basis"}};
+    table.columns
+        = {{"figure", "figure"}, {"value", "nothing fails"}, {"expected", "with failures"}, {"note", "basis"}};
     for (const TrainingFigure& figure : figures)
-        table.rows.push_back({figure.title, figure.value, text_cell(figure.expected), text_cell(figure.note)});
+        table.rows.push_back({figure.title, figure.value, figure.expected, figure.note});
     return table;
 }
 

@@ -121,7 +121,7 @@ QWidget* SearchPage::makeResults()
     m_table->setSortingEnabled(true);
     m_table->horizontalHeader()->setSortIndicator(ResultsModel::place, Qt::AscendingOrder);
     m_table->setWidths(ResultsModel::widths());
-    m_table->setUsuallyHidden({ResultsModel::energy});
+    m_table->setUsuallyHidden({ResultsModel::days, ResultsModel::cost, ResultsModel::energy});
     m_table->setViewParts(
         {[this] {
              return QVariantMap{{kFilter, m_filter->text()}, {kParetoOnly, m_paretoOnly->isChecked()}};
@@ -298,7 +298,11 @@ void SearchPage::start()
     // What is the same in every row takes no room.
     m_table->setColumnHidden(ResultsModel::gpus, request->space.gpus.size() == 1);
     m_table->setColumnHidden(ResultsModel::ep, !plan->model.experts);
-    m_table->setColumnHidden(ResultsModel::cost, std::isnan(request->budget.price_per_gpu_hour));
+    // Who says what a training costs wants to see it; from then on the columns are the user's.
+    if (const bool reckons = has_budget(m_plans.current().plan()); std::exchange(m_reckons, reckons) != reckons) {
+        m_table->setColumnHidden(ResultsModel::days, !reckons);
+        m_table->setColumnHidden(ResultsModel::cost, !reckons || std::isnan(request->budget.price_per_gpu_hour));
+    }
     m_results.setTrainingTip(view::budget_line(request->budget));
     m_service.start(*std::move(request));
     m_results.setWarnings([asked = m_service.request()](const FoundLayout& found) {

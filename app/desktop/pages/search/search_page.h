@@ -81,6 +81,7 @@ private:
     QPushButton *m_start, *m_apply, *m_pin, *m_compare;
     QCheckBox *m_paretoOnly, *m_showRefused;
     bool m_again = false; // the question was changed while its search ran
+    bool m_reckons = false; // the plan that was searched from last has a budget
     DataTable* m_table;
     QStackedLayout* m_found = nullptr; // the table, or why it is empty
     NothingFoundView* m_nothing = nullptr;

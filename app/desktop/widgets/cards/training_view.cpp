@@ -50,7 +50,7 @@ TrainingView::TrainingView(PlanDocument& document, QWidget* parent)
     setFocusProxy(m_table);
     setEmptyText(tr("The figures appear here as soon as the plan is valid."));
     m_table->present(*m_model, "wholeTraining", title());
-    m_table->setWidths({90, 100, 160, 240});
+    m_table->setWidths({110, 130, 130}); // what is left: the basis
     m_table->addRowAction(tr("Where it comes from\u2026"), Qt::Key_Return,
         [this] { open(m_table->currentIndex().row(), m_table->currentIndex().column()); });
     QHBoxLayout* parts = rowOf({makeForm(), {m_table, 1}}, 10);
