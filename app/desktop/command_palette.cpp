@@ -3,6 +3,8 @@
 
 #include "app/desktop/look/theme.h"
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/cards/card_stack.h"
 #include "app/desktop/widgets/panels/arrange.h"
 
 #include <QAbstractSpinBox>
@@ -71,6 +73,33 @@ void collect(QMenu* menu, const QString& group, std::vector<Command>& commands)
                     if (held)
                         held->trigger();
                 }});
+        }
+    }
+}
+
+// The card that a field stands on; null where it stands on none.
+const Card* cardOf(const QWidget* field)
+{
+    const QWidget* at = field;
+    while (at && !qobject_cast<const Card*>(at))
+        at = at->parentWidget();
+    return static_cast<const Card*>(at);
+}
+
+// Not what belongs to other plans only; a card behind others is shown when it is asked for.
+bool isOffered(const QWidget* field, const QWidget* page)
+{
+    const Card* card = cardOf(field);
+    return field->isVisibleTo(card ? static_cast<const QWidget*>(card) : page);
+}
+
+void showCardOf(const QWidget* field)
+{
+    const Card* card = cardOf(field);
+    for (QWidget* at = card ? card->parentWidget() : nullptr; at; at = at->parentWidget()) {
+        if (auto* stack = qobject_cast<CardStack*>(at)) {
+            stack->setCurrent(*card);
+            return;
         }
     }
 }
@@ -175,14 +204,15 @@ std::vector<Command> CommandPalette::commandsOf(QWidget* window, const std::vect
     for (const SettingsPlace& place : places) {
         for (auto* field : place.page->findChildren<QWidget*>()) {
             const bool edits = qobject_cast<QAbstractSpinBox*>(field) || qobject_cast<QComboBox*>(field)
-                || qobject_cast<QCheckBox*>(field);
-            if (!edits || field->accessibleName().isEmpty() || field->isHidden())
+                || qobject_cast<QCheckBox*>(field) || field->property("setting").toBool();
+            if (!edits || field->accessibleName().isEmpty() || !isOffered(field, place.page))
                 continue;
             commands.push_back({nameOf(field), tr("Setting of %1").arg(place.name), {},
                 [show = place.show, held = QPointer<QWidget>(field)] {
                     if (!held)
                         return;
                     show();
+                    showCardOf(held);
                     held->setFocus(Qt::ShortcutFocusReason);
                 }});
         }

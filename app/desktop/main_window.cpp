@@ -3,6 +3,7 @@
 
 #include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/dialogs/plans_dialog.h"
 #include "app/desktop/keys_dialog.h"
 #include "app/desktop/look/icons.h"
 #include "app/desktop/look/zoom.h"
@@ -184,6 +185,7 @@ void MainWindow::connectPages()
     auto* signs = new RunSigns(m_controller, m_live, *this, runsPage());
     connect(signs, &RunSigns::running, m_toolBar, &WindowToolBar::showRunning);
     connect(signs, &RunSigns::ended, this, &MainWindow::say);
+    connect(signs, &RunSigns::alerted, this, &MainWindow::say);
     connect(
         &historyPage(), &HistoryPage::planRequested, this, [this](const Plan& plan, const QString& target, bool runs) {
             m_files->openUntitled(plan);
@@ -368,6 +370,18 @@ void MainWindow::findCommand()
 void MainWindow::showKeysDialog()
 {
     KeysDialog(m_keys, this).exec();
+}
+
+void MainWindow::showOpenPlans()
+{
+    auto* dialog = new PlansDialog(m_plans, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &PlansDialog::planChosen, this, [this](int index) {
+        m_plans.setCurrent(index);
+        showPage(QStringLiteral("plan"));
+    });
+    connect(dialog, &PlansDialog::closeRequested, this, [this](int index) { files().close(index); });
+    dialog->show();
 }
 
 void MainWindow::showDocument()

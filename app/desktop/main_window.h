@@ -61,6 +61,7 @@ public:
     void findCommand(); // the command finder
     SettingsPlace settingsOf(const QString& page); // what the finder offers of it
     void showKeysDialog();
+    void showOpenPlans(); // beside the window; it stays
     void say(const QString& text); // in the status bar
 
     // True when the window was closed over a run that goes on on its nodes: see RunController::leaveBehind().

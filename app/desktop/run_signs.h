@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Of a run, what is told to somebody who looks elsewhere: that it goes on, how far it is, and how it ended.
+// Of a run, what is told to somebody who looks elsewhere: that it goes on, how far it is, what its watch reports, and
+// how it ended.
 #pragma once
 
+#include "app/view/runs/run_alert.h"
+
+#include <QElapsedTimer>
 #include <QObject>
 
 class QWidget;
@@ -21,15 +25,19 @@ public:
 signals:
     void running(const QString& text); // how far it is; empty: none runs
     void ended(const QString& text);
+    void alerted(const QString& text); // of its watch, left out likewise
 
 private:
     void mark();
     void tellOfEnd();
+    void tellOf(const view::RunAlert& alert);
 
     const RunController& m_controller;
     const LiveRun& m_live;
     QWidget& m_window;
     const QWidget& m_runsPage;
+    QElapsedTimer m_sinceAlert; // of this run; not begun before the first
+    int m_untold = 0; // alerts since that one
 };
 
 } // namespace fourfold::ui

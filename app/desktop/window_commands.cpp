@@ -150,8 +150,10 @@ void WindowCommands::addFileMenu(const Presets& presets)
             {"file.close-plan", tr("&Close plan"), [&window, &files] { files.close(window.plans().currentIndex()); },
                 {ctrl(Qt::Key_W)}},
             {"file.next-plan", tr("Next plan"), [step] { step(1); }, {ctrl(Qt::Key_Tab)}},
-            {"file.previous-plan", tr("Previous plan"), [step] { step(-1); }, {ctrlShift(Qt::Key_Tab)}}, {},
-            {"file.import-model", tr("&Import model\u2026"), [&files] { files.askImport(); }},
+            {"file.previous-plan", tr("Previous plan"), [step] { step(-1); }, {ctrlShift(Qt::Key_Tab)}},
+            {"file.open-plans", tr("O&verview of open plans\u2026"), [&window] { window.showOpenPlans(); },
+                {ctrlShift(Qt::Key_O)}},
+            {}, {"file.import-model", tr("&Import model\u2026"), [&files] { files.askImport(); }},
             {"file.export-timeline", tr("Export &timeline\u2026"), [&window] { askExportTimeline(window); }},
             {"file.export-report", tr("Export re&port\u2026"), [&window] { askExportReport(window); }}, {},
             {"file.quit", tr("&Quit"), [&window] { window.close(); }, {QKeySequence(QKeySequence::Quit)}}});

@@ -4,6 +4,7 @@
 #include "app/tui/rehearsal_box.h"
 #include "app/view/output.h"
 #include "app/view/plan/edits.h"
+#include "app/view/plan/plans_overview.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/plan/fields.h"
@@ -99,6 +100,32 @@ void Desk::step_plan(int step)
     show_plan((plans_.current_index() + step + count) % count);
     tell("Plan " + std::to_string(plans_.current_index() + 1) + " of " + std::to_string(count) + ": "
         + plan().state().title());
+}
+
+void Desk::show_open_plans()
+{
+    std::vector<view::OpenPlan> open;
+    for (int i = 0; i < plans_.count(); ++i) {
+        const view::PlanEditor& editor = plans_.at(i);
+        const view::PlanState& state = editor.state();
+        view::OpenPlan plan;
+        plan.title = state.title();
+        plan.plan = state.last_resolved() ? &*state.last_resolved() : nullptr;
+        plan.prediction = editor.is_answered() ? editor.prediction().get() : nullptr;
+        plan.broken_fields = state.broken_rules().size();
+        plan.is_valid = state.is_valid();
+        plan.is_current = i == plans_.current_index();
+        plan.is_unsaved = editor.is_dirty();
+        open.push_back(std::move(plan));
+    }
+    std::vector<Picker::Item> items;
+    for (const view::PlanLine& line : view::plans_overview(open)) {
+        const int index = static_cast<int>(items.size());
+        items.push_back(
+            {line.name, line.verdict + " " + line.layout + (line.differs.empty() ? "" : "; " + line.differs),
+                [this, index] { show_plan(index); }});
+    }
+    this->open(std::make_unique<Picker>("Open plans", std::move(items), plans_.current_index()));
 }
 
 void Desk::copy_plan()

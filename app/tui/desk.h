@@ -112,6 +112,7 @@ public:
     void drop_plan(); // the one on show, unless it is the only one
     void show_plan(int index);
     void step_plan(int step); // to the next one, or the one before
+    void show_open_plans(); // what differs and whether they fit; Enter shows one
     void copy_plan();
     void ask_to_rename(); // the plan on show; its file keeps its name
     void close_plan(); // asks where it has unsaved changes

@@ -309,6 +309,7 @@ std::vector<Command> Shell::everywhere()
             {"Open plan", "o", [this] { desk_.ask_to_open(); }}, {"Save plan", "Ctrl+S", [this] { desk_.save(); }},
             {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }},
             {"Next open plan, or the one before", "{ }", [this] { desk_.step_plan(1); }},
+            {"Overview of the open plans", "", [this] { desk_.show_open_plans(); }},
             {"Copy the plan into a tab of its own", "Ctrl+T", [this] { desk_.copy_plan(); }},
             {"Close the plan", "Ctrl+W", [this] { desk_.close_plan(); }},
             {"Rename the plan", "F2", [this] { desk_.ask_to_rename(); }},

@@ -364,6 +364,28 @@ std::vector<PlanKey> run()
     return out;
 }
 
+// Of no resolved plan: what the training as a whole costs changes neither a run nor its prediction, and so no hash.
+// core/search/plan_budget.h reads them from the file.
+std::vector<PlanKey> budget()
+{
+    constexpr FieldRange kPositive{0, 1e12, true};
+    return {key("budget", FieldType::object,
+                "What the whole training costs: for days, money, energy and goodput alone. Its length is run.tokens."),
+        key("budget.price_per_gpu_hour", FieldType::number, "Of one GPU, in any currency.", kPositive),
+        key("budget.gpu_mtbf_hours", FieldType::number,
+            "Mean hours between two interruptions of a run by one GPU (Llama 3 405B saw about 50,000).", kPositive),
+        key("budget.node_mtbf_hours", FieldType::number,
+            "The same by one node, beside those by its GPUs or instead of them.", kPositive),
+        key("budget.storage_gb_s", FieldType::number, "GB/s that the whole job writes while it saves a checkpoint.",
+            kPositive),
+        key("budget.restart_s", FieldType::number, "Seconds from an interruption to the first step again; default 600.",
+            {0, 1e9}),
+        key("budget.gpu_power_w", FieldType::number, "Watts that a GPU draws on average; default its rated power.",
+            {0, 1e6, true}),
+        key("budget.facility_factor", FieldType::number,
+            "Energy of the site over that of its GPUs (hosts, network, cooling); default 1.", {1, 1000})};
+}
+
 std::vector<BoundField<DataSource>> make_data_fields()
 {
     using Key = BoundField<DataSource>;
@@ -393,7 +415,7 @@ const std::vector<BoundField<ResolvedPlan>>& bound_plan_fields()
 {
     static const auto kFields = [] {
         std::vector<PlanKey> all;
-        for (const auto& part : {head(), cluster(), layout(), training(), run()})
+        for (const auto& part : {head(), cluster(), layout(), training(), run(), budget()})
             all.insert(all.end(), part.begin(), part.end());
         return all;
     }();

@@ -19,6 +19,8 @@
 namespace fourfold {
 
 namespace {
+constexpr const char* kTrainer = "fourfold"; // the stack
+
 class Limits {
 public:
     // `what` completes "fourfold-trainer does not run ... yet"; `nearest` is JSON text.
@@ -242,9 +244,13 @@ Expected<void> check_trainer_family(const ModelShape& model)
         "model.model_type"};
 }
 
+bool is_of_trainer(const ResolvedPlan& plan)
+{
+    return plan.stack.id == kTrainer;
+}
+
 Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets)
 {
-    static constexpr const char* kTrainer = "fourfold";
     if (plan.stack.id == kTrainer)
         return {};
     FOURFOLD_TRY(plan.stack, presets.stack(kTrainer));

@@ -17,6 +17,11 @@ inline constexpr int kAdvisedMicroBatchesPerStage = 3;
 // A pipeline that idles more than this gets the advice of three micro-batches a stage (core/schedule/closed_form.h).
 inline constexpr double kLargeBubble = 0.25;
 
+// What the plan's stack stops at though it breaks no rule of the plan language: stages of unequal size, a pipeline that
+// is never full. Part of pipeline_advice(); stack_stops() says whether there is any, without its words.
+std::vector<std::string> stack_stop_words(const ResolvedPlan& plan);
+bool stack_stops(const ResolvedPlan& plan);
+
 // `bubble_fraction`: idle share of the busiest stage while the pipeline runs; 0 where it is not known.
 std::vector<std::string> pipeline_advice(const ResolvedPlan& plan, double bubble_fraction);
 

@@ -24,7 +24,7 @@ double write_seconds(const ResolvedPlan& plan, const TrainingBudget& budget)
 
 double mtbf_seconds(const ResolvedPlan& plan, const TrainingBudget& budget)
 {
-    return kHour / (budget.failures_per_gpu_hour * plan.gpus);
+    return kHour / budget.failures_per_hour(plan);
 }
 
 Json known(double value)
@@ -36,18 +36,38 @@ Json known(double value)
 
 double chinchilla_tokens(const ModelShape& model)
 {
-    constexpr double kTokensPerParameter = 20;
     return kTokensPerParameter * model.parameters();
 }
 
-double checkpoint_bytes(const ResolvedPlan& plan)
+bool TrainingBudget::knows_failures() const
+{
+    return !std::isnan(failures_per_gpu_hour) || !std::isnan(failures_per_node_hour);
+}
+
+double TrainingBudget::failures_per_hour(const ResolvedPlan& plan) const
+{
+    const auto of = [](double rate, double count) { return std::isnan(rate) ? 0 : rate * count; };
+    return knows_failures() ? of(failures_per_gpu_hour, plan.gpus) + of(failures_per_node_hour, plan.nodes())
+                            : kUnknown;
+}
+
+double TrainingBudget::power_w(const Gpu& gpu) const
+{
+    return !std::isnan(gpu_power_w) ? gpu_power_w : gpu.power_w > 0 ? gpu.power_w : kUnknown;
+}
+
+double checkpoint_bytes_per_parameter(const ResolvedPlan& plan)
 {
     const Training& training = plan.training;
     // Weights that compute in fp8 are kept in bf16.
     const double weights = std::max(2.0, bytes_per_element(training.precision));
     const double masters = weights < 4 ? 4 : 0;
-    return plan.model.parameters()
-        * (weights + masters + states_per_parameter(plan) * bytes_per_element(training.optimizer_state_dtype));
+    return weights + masters + states_per_parameter(plan) * bytes_per_element(training.optimizer_state_dtype);
+}
+
+double checkpoint_bytes(const ResolvedPlan& plan)
+{
+    return plan.model.parameters() * checkpoint_bytes_per_parameter(plan);
 }
 
 double young_interval_s(double write_s, double mtbf_s)
@@ -70,9 +90,9 @@ double expected_stretch(double interval_s, double write_s, double restart_s, dou
 
 double goodput_of(const ResolvedPlan& plan, double step_time_s, const TrainingBudget& budget)
 {
-    if (std::isnan(budget.failures_per_gpu_hour) || std::isnan(budget.storage_gb_s))
+    if (!budget.knows_failures() || std::isnan(budget.storage_gb_s))
         return TrainingBudget::kUnknown;
-    if (budget.failures_per_gpu_hour <= 0)
+    if (budget.failures_per_hour(plan) <= 0)
         return 1;
     const double write = write_seconds(plan, budget), mtbf = mtbf_seconds(plan, budget);
     const double interval = steps_between(step_time_s, write, mtbf) * step_time_s;
@@ -81,13 +101,14 @@ double goodput_of(const ResolvedPlan& plan, double step_time_s, const TrainingBu
 
 double energy_mwh(const Gpu& gpu, double gpu_hours, const TrainingBudget& budget)
 {
-    return gpu.power_w > 0 ? gpu_hours * gpu.power_w * budget.facility_factor / 1e6 : TrainingBudget::kUnknown;
+    return gpu_hours * budget.power_w(gpu) * budget.facility_factor / 1e6;
 }
 
 Economics economics_of(const ResolvedPlan& plan, double step_time_s, const TrainingBudget& budget)
 {
     Economics out;
     out.tokens = budget.tokens;
+    out.tokens_from = budget.tokens_from;
     out.steps = std::ceil(budget.tokens / plan.tokens_per_step());
     const double seconds = budget.tokens / plan.tokens_per_step() * step_time_s;
     out.days = seconds / kDay;
@@ -114,8 +135,8 @@ Economics economics_of(const ResolvedPlan& plan, double step_time_s, const Train
 
 Json to_json(const Economics& economics)
 {
-    return {{"tokens", economics.tokens}, {"steps", economics.steps}, {"days", economics.days},
-        {"gpu_hours", economics.gpu_hours}, {"energy_mwh", known(economics.energy_mwh)},
+    return {{"tokens", economics.tokens}, {"tokens_from", to_text(economics.tokens_from)}, {"steps", economics.steps},
+        {"days", economics.days}, {"gpu_hours", economics.gpu_hours}, {"energy_mwh", known(economics.energy_mwh)},
         {"cost", known(economics.cost)}, {"checkpoint_bytes", economics.checkpoint_bytes},
         {"checkpoint_s", known(economics.checkpoint_s)}, {"mtbf_hours", known(economics.mtbf_hours)},
         {"young_interval_s", known(economics.young_s)}, {"checkpoint_interval_s", known(economics.interval_s)},
@@ -124,6 +145,16 @@ Json to_json(const Economics& economics)
         {"expected_gpu_hours", known(economics.expected_gpu_hours)},
         {"expected_energy_mwh", known(economics.expected_energy_mwh)},
         {"expected_cost", known(economics.expected_cost)}};
+}
+
+Json to_json(const TrainingBudget& budget)
+{
+    return {{"tokens", budget.tokens}, {"tokens_from", to_text(budget.tokens_from)},
+        {"price_per_gpu_hour", known(budget.price_per_gpu_hour)},
+        {"gpu_mtbf_hours", known(1 / budget.failures_per_gpu_hour)},
+        {"node_mtbf_hours", known(1 / budget.failures_per_node_hour)}, {"storage_gb_s", known(budget.storage_gb_s)},
+        {"restart_s", budget.restart_s}, {"gpu_power_w", known(budget.gpu_power_w)},
+        {"facility_factor", budget.facility_factor}};
 }
 
 } // namespace fourfold

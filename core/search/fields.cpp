@@ -86,8 +86,9 @@ std::vector<ExpressionField> plan_fields_list()
         {"memory_capacity_gib", number, "GiB", "usable memory of a GPU", {}, {}},
         {"fit", text, "", "whether the memory suffices", {"fits", "tight", "no"}, {}},
         {"days", number, "days", "to train the token budget", {}, {}},
+        {"gpu_hours", number, "h", "of all GPUs, to train the token budget", {}, {}},
         {"cost", number, "money", "of the token budget at the given price of a GPU hour", {}, {}},
-        {"energy_mwh", number, "MWh", "of the token budget, GPUs at their rated power", {}, {}},
+        {"energy_mwh", number, "MWh", "of the token budget, GPUs at their rated power or the one given", {}, {}},
         {"goodput", number, "share", "of the time that trains, with failures and checkpoints, 0 to 1", {}, {}},
         {"expected_days", number, "days", "to train the token budget, with failures and checkpoints", {}, {}},
         {"expected_cost", number, "money", "of the token budget, with failures and checkpoints", {}, {}},
@@ -183,6 +184,7 @@ void FigureFields::fill(PlanValues& values, const ResolvedPlan& plan, const Layo
     set(PlanField::memory_capacity_gib, plan.cluster.gpu.memory_gib);
     set(PlanField::fit, double(figures.fit));
     set(PlanField::days, hours / 24);
+    set(PlanField::gpu_hours, hours * plan.gpus);
     set(PlanField::cost, hours * plan.gpus * budget_.price_per_gpu_hour);
     set(PlanField::energy_mwh, energy_mwh(plan.cluster.gpu, hours * plan.gpus, budget_));
     const double goodput = goodput_of(plan, figures.step_time_s, budget_); // NaN where not known
@@ -204,7 +206,7 @@ void fill_ranges(PlanRanges& ranges, const PlanValues& values)
                 range = {std::min(low, range.low * (1 - kRounding)), std::max(high, range.high * (1 + kRounding))};
         }
     };
-    widen({step_time_s, days, cost, energy_mwh}, kInfinity, kInfinity);
+    widen({step_time_s, days, gpu_hours, cost, energy_mwh}, kInfinity, kInfinity);
     widen({tps_per_gpu, tokens_per_second, tflops_per_gpu, mfu}, 0, 0);
     // An interval between checkpoints is whole steps: longer ones may suit it better.
     for (const PlanField field : {goodput, expected_days, expected_cost})

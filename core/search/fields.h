@@ -53,6 +53,7 @@ enum class PlanField {
     memory_capacity_gib,
     fit,
     days,
+    gpu_hours,
     cost,
     energy_mwh,
     goodput,

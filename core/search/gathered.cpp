@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/gathered.h"
 
+#include "core/search/refused.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,9 +10,11 @@
 namespace fourfold {
 namespace {
 
-// What check() says of a layout that broke a rule.
+// What check() says of a layout that broke a rule, and what makes the software stop at one.
 std::string message_of(const std::string& code, const Candidate& candidate, const SearchRequest& request)
 {
+    if (code == kStackStops)
+        return StackRefusals(request.plan).why(plan_of({candidate}, request));
     for (const Reason& reason : check(plan_of({candidate}, request))) {
         if (reason.code == code)
             return reason.message;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kMaximized{
     "tps_per_gpu", "tokens_per_second", "tflops_per_gpu", "mfu", "goodput"};
-constexpr std::array<std::string_view, 11> kMinimized{"step_time", "step_time_s", "memory", "memory_gib",
-    "memory_device_gib", "gpus", "days", "cost", "energy_mwh", "expected_days", "expected_cost"};
+constexpr std::array<std::string_view, 12> kMinimized{"step_time", "step_time_s", "memory", "memory_gib",
+    "memory_device_gib", "gpus", "days", "gpu_hours", "cost", "energy_mwh", "expected_days", "expected_cost"};
 
 bool contains(std::span<const std::string_view> list, std::string_view word)
 {

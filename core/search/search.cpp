@@ -8,6 +8,7 @@
 #include "core/search/enumerate.h"
 #include "core/search/evaluator.h"
 #include "core/search/gathered.h"
+#include "core/search/refused.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,6 +27,7 @@ public:
         , request_(request)
         , evaluator_(request.plan, request.space)
         , figures_(request.plan, request.budget)
+        , refusals_(request.plan)
         , judges_layouts_(std::any_of(request.constraints.begin(), request.constraints.end(), needs_only_layout))
         , reads_layouts_(judges_layouts_ || reads_layout(request.objective.expression)
               || std::any_of(request.constraints.begin(), request.constraints.end(), reads_layout))
@@ -103,6 +105,13 @@ private:
                 return;
         }
         const Evaluation& evaluation = estimates_ ? evaluator_.estimate() : evaluator_.evaluate();
+        const bool fits
+            = evaluation.outcome == LayoutOutcome::bounded || evaluation.outcome == LayoutOutcome::evaluated;
+        if (fits && request_.hides_refused && refusals_.refuses(plan)) {
+            ++gathered.counts.refused;
+            gathered.reject(kStackStops, candidate);
+            return;
+        }
         switch (evaluation.outcome) {
         case LayoutOutcome::broken_rule:
             ++gathered.counts.broken_rules;
@@ -191,6 +200,7 @@ private:
     const SearchRequest& request_;
     LayoutEvaluator evaluator_;
     FigureFields figures_;
+    StackRefusals refusals_;
     bool judges_layouts_ = false; // some constraint needs no prediction
     bool reads_layouts_ = false; // some expression reads more than figures
     bool may_bound_ = false; // what a bound leaves out changes no other figure of the result
@@ -221,13 +231,19 @@ Expected<void> check_known(const SearchRequest& request, const std::string& opti
                 "add it, or leave the figure out", where};
         };
         const bool cost = !std::isnan(budget.price_per_gpu_hour);
-        const bool failures = !std::isnan(budget.failures_per_gpu_hour) && !std::isnan(budget.storage_gb_s);
+        const bool failures = budget.knows_failures() && !std::isnan(budget.storage_gb_s);
+        // A command line has options, a window and a terminal have the plan's fields.
+        const bool options = !option.empty();
         for (const PlanField field : {PlanField::cost, PlanField::expected_cost})
-            FOURFOLD_CHECK(needs(field, cost, "the price of a GPU hour (--price)"));
+            FOURFOLD_CHECK(needs(field, cost,
+                options ? "the price of a GPU hour (--price)" : "the price of a GPU hour (budget.price_per_gpu_hour)"));
         for (const PlanField field : {PlanField::goodput, PlanField::expected_days, PlanField::expected_cost})
-            FOURFOLD_CHECK(needs(
-                field, failures, "a failure rate (--failure-rate or --mtbf) and the speed of the storage (--storage)"));
-        return needs(PlanField::energy_mwh, request.plan.cluster.gpu.power_w > 0, "the power_w of the cluster's GPU");
+            FOURFOLD_CHECK(needs(field, failures,
+                options ? "a failure rate (--failure-rate or --mtbf) and the speed of the storage (--storage)"
+                        : "a failure rate (budget.gpu_mtbf_hours or budget.node_mtbf_hours) and the speed of the "
+                          "storage (budget.storage_gb_s)"));
+        return needs(PlanField::energy_mwh, !std::isnan(budget.power_w(request.plan.cluster.gpu)),
+            "the power_w of the cluster's GPU");
     };
     FOURFOLD_CHECK(check(request.objective.expression, option + "objective"));
     for (const Expression& constraint : request.constraints)
@@ -239,6 +255,7 @@ SearchCounts& SearchCounts::operator+=(const SearchCounts& other)
 {
     enumerated += other.enumerated;
     broken_rules += other.broken_rules;
+    refused += other.refused;
     constrained += other.constrained;
     does_not_fit += other.does_not_fit;
     bounded += other.bounded;

@@ -27,6 +27,8 @@ struct SearchRequest {
     int threads = 0; // 0: one a core
     // Time every layout that fits, also where a lower bound keeps it out of the best and the Pareto front.
     bool every = false;
+    // Leave out what fits, but makes the plan's software stop (core/search/refused.h); it is counted.
+    bool hides_refused = false;
 
     // `condition` (of plan_field_set()) must hold as well: what it joins by `and` becomes one constraint each.
     void require(const Expression& condition);
@@ -53,6 +55,7 @@ struct SearchCounts {
     std::int64_t broken_rules = 0; // of core/plan/check_rules.h
     std::int64_t constrained = 0; // by a constraint
     std::int64_t does_not_fit = 0; // memory
+    std::int64_t refused = 0; // fits, and the software would stop; 0 unless SearchRequest::hides_refused
     std::int64_t bounded = 0; // kept out of the best by a lower bound of their step time, which was not simulated
     std::int64_t evaluated = 0; // step time and memory known
     SearchCounts& operator+=(const SearchCounts& other);
@@ -60,10 +63,10 @@ struct SearchCounts {
     bool operator==(const SearchCounts&) const = default;
 };
 
-// Why layouts were left out: a rule's code, "memory", or the text of a constraint.
+// Why layouts were left out: a rule's code, "memory", kStackStops, or the text of a constraint.
 struct Rejection {
     std::string code;
-    std::string example; // the message of the first layout that broke the rule; empty for memory and constraints
+    std::string example; // what was said of the first of them; empty for memory and constraints
     std::int64_t count = 0;
 };
 

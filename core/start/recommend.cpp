@@ -48,6 +48,7 @@ SearchRequest request_of(const ResolvedPlan& plan)
     request.objective = *parse_objective("tps_per_gpu", "objective");
     request.expected = true;
     request.budget.tokens = chinchilla_tokens(plan.model);
+    request.hides_refused = true;
     request.top = kLooked;
     return request;
 }
@@ -239,6 +240,8 @@ Expected<Recommendation> recommend(
     budget.tokens = answers.extent.days > 0 && step > 0 ? answers.extent.days * kDay / step * best.tokens_per_step()
         : answers.extent.tokens > 0                     ? answers.extent.tokens
                                                         : chinchilla_tokens(best.model);
+    if (answers.extent.days == 0 && answers.extent.tokens == 0)
+        budget.tokens_from = TokensFrom::parameters;
     constexpr double kMostTokens = 1e18; // of a plan's run
     if (!(budget.tokens >= 1 && budget.tokens <= kMostTokens))
         return Problem{ProblemCode::bad_input,
@@ -248,6 +251,8 @@ Expected<Recommendation> recommend(
     budget.price_per_gpu_hour = answers.price_per_gpu_hour;
     out.economics = economics_of(best, step, budget);
     out.plan.document["run"] = {{"tokens", std::round(budget.tokens)}};
+    if (!std::isnan(budget.price_per_gpu_hour))
+        out.plan.document["budget"] = {{"price_per_gpu_hour", budget.price_per_gpu_hour}};
     FOURFOLD_TRY(out.plan, plan_from_json(std::move(out.plan.document), ""));
     out.reasons = reasons_of(out.prediction, out.counts);
     out.assumed = assumptions(answers, best, out.economics, answers.stack.empty());

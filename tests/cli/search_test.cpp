@@ -61,7 +61,7 @@ TEST_F(Search, JsonHasCountsAndLayouts)
     const Json& counts = answer["counts"];
     EXPECT_EQ(counts["enumerated"].get<int>(),
         counts["evaluated"].get<int>() + counts["bounded"].get<int>() + counts["does_not_fit"].get<int>()
-            + counts["constrained"].get<int>() + counts["broken_rules"].get<int>());
+            + counts["constrained"].get<int>() + counts["broken_rules"].get<int>() + counts["refused"].get<int>());
     ASSERT_EQ(answer["best"].size(), 3u);
     double last = 1e300;
     for (const Json& layout : answer["best"]) {
@@ -91,6 +91,60 @@ TEST_F(Search, BudgetsGiveCostAndGoodput)
     EXPECT_GT(best["goodput"].get<double>(), 0.9);
     EXPECT_NEAR(
         best["expected_days"].get<double>() * best["goodput"].get<double>() / best["days"].get<double>(), 1, 1e-9);
+}
+
+// What a plan says of its training is told without a question, an option has the last word, and each figure opens.
+TEST_F(Search, ABudgetOfThePlanIsReckonedWith)
+{
+    const char* const edits = R"({"run": {"tokens": 2e12}, "budget": {"price_per_gpu_hour": 2.5,
+        "gpu_mtbf_hours": 50000, "node_mtbf_hours": 20000, "storage_gb_s": 20}})";
+    const std::string plan = file("budget.json", plan_text(edits));
+    const Json economics = json_of(fourfold({"predict", plan, "--json"}))["economics"];
+    EXPECT_EQ(economics["tokens"], 2e12);
+    EXPECT_EQ(economics["tokens_from"], "plan");
+    EXPECT_EQ(economics["inputs"]["node_mtbf_hours"].get<double>(), 20000);
+    EXPECT_NEAR(economics["cost"].get<double>() / economics["gpu_hours"].get<double>(), 2.5, 1e-9);
+    EXPECT_NEAR(economics["mtbf_hours"].get<double>(), 1 / (16.0 / 50000 + 2.0 / 20000), 1e-6);
+    EXPECT_GT(economics["checkpoint_interval_steps"].get<double>(), 0);
+    const Json dearer = json_of(fourfold({"predict", plan, "--json", "--price", "5"}))["economics"];
+    EXPECT_NEAR(dearer["cost"].get<double>() / economics["cost"].get<double>(), 2, 1e-9);
+    EXPECT_FALSE(json_of(fourfold({"predict", file("p.json", plan_text()), "--json"})).contains("economics"));
+
+    const Output text = fourfold({"predict", plan});
+    EXPECT_THAT(text.out, HasSubstr("the whole training"));
+    EXPECT_THAT(text.out, HasSubstr("run.tokens of the plan"));
+    EXPECT_THAT(fourfold({"predict", file("p.json", plan_text()), "--budget"}).out, HasSubstr("20 per parameter"));
+    const Output why = fourfold({"predict", plan, "--explain", "expected_cost"});
+    EXPECT_EQ(why.status, 0) << why.err;
+    EXPECT_THAT(why.out, HasSubstr("Daly 2006"));
+    const Json trees = json_of(fourfold({"predict", plan, "--json", "--explain"}))["explanation"];
+    EXPECT_NEAR(trees["days"]["value"].get<double>() / economics["days"].get<double>(), 1, 1e-9);
+    EXPECT_TRUE(trees.contains("step_time_s"));
+    // A search takes the same.
+    const Json best = json_of(fourfold(small({"--json", "--objective", "expected_cost"}, edits)))["best"][0];
+    EXPECT_NEAR(
+        best["cost"].get<double>(), best["days"].get<double>() * 24 * 16 * 2.5, 1e-6 * best["cost"].get<double>());
+}
+
+// torchtitan's 1F1B stops where the micro-batches do not fill the pipeline.
+TEST_F(Search, LayoutsThatTheSoftwareStopsAtAreHiddenWithTheirNumber)
+{
+    const std::string plan
+        = file("titan.json", plan_text(R"({"stack": "torchtitan", "training": {"global_batch": 16}})"));
+    const std::vector<std::string> call{"search", plan, "--json", "--axis", "tp=1", "--axis", "pp=4", "--axis", "cp=1",
+        "--axis", "schedule=1f1b", "--axis", "virtual_stages=1", "--axis", "micro_batch=1,2,4"};
+    const Json hidden = json_of(fourfold(call));
+    std::vector<std::string> asked = call;
+    asked.emplace_back("--show-refused");
+    const Json shown = json_of(fourfold(asked));
+    EXPECT_EQ(shown["counts"]["refused"], 0);
+    EXPECT_GT(hidden["counts"]["refused"], 0);
+    EXPECT_EQ(hidden["counts"]["enumerated"], shown["counts"]["enumerated"]);
+    for (const Json& layout : hidden["best"])
+        EXPECT_GE(layout["global_batch"].get<int>() / layout["dp"].get<int>() / layout["micro_batch"].get<int>(), 4);
+    std::vector<std::string> text = call;
+    std::erase(text, "--json");
+    EXPECT_THAT(fourfold(text).out, HasSubstr("hidden as the software would stop at them (--show-refused)"));
 }
 
 // Where nothing is known of a figure, the layout that it puts first is first by chance.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What would help: found by itself, applied by one click or Enter, taken back by undo; and derivations on hover.
+#include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/advice_view.h"
@@ -7,13 +8,16 @@
 #include "app/desktop/widgets/charts/memory_bars.h"
 #include "app/desktop/widgets/panels/advice_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/shared/text.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
 #include "core/search/edits.h"
+#include "core/search/plan_budget.h"
 #include "tests/gui/support.h"
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTableView>
@@ -81,8 +85,9 @@ private slots:
                 for (const PlanEdit::Field& field : edit.fields)
                     paths.insert(field.path);
         }
+        // What most edits let follow, and some write.
         for (const char* follows : {"layout.dp_shard", "layout.stage_layers", "layout.etp", "training.micro_batches"})
-            paths.erase(follows); // from what has a control
+            paths.insert(follows);
         QVERIFY(paths.size() > 15);
         for (const std::string& path : paths) {
             const auto* control = w.window.findChild<QWidget*>(fromUtf8(path));
@@ -104,6 +109,104 @@ private slots:
         QVERIFY(value_at(w.document().plan().document, "training.recompute_layers") == Json(3));
         layers->setValue(0);
         QVERIFY(value_at(w.document().plan().document, "training.recompute_layers").is_null());
+        const Plan before_batches = w.document().plan();
+        w.child<QSpinBox>("training.micro_batches")->setValue(16);
+        QVERIFY(value_at(w.document().plan().document, "training.global_batch").is_null()); // it follows
+        QCOMPARE(w.document().resolved()->training.micro_batches, 16);
+        w.document().undoStack().undo();
+        QVERIFY(w.document().plan().document == before_batches.document);
+        w.document().setValue("layout.pp", 2, QStringLiteral("Change"));
+        auto* layers_of = w.child<QLineEdit>("layout.stage_layers");
+        QVERIFY(layers_of->isVisible());
+        QCOMPARE(layers_of->placeholderText(), QStringLiteral("16, 16"));
+        layers_of->setFocus();
+        QTest::keyClicks(layers_of, "15,17");
+        QTest::keyClick(layers_of, Qt::Key_Return);
+        QVERIFY(value_at(w.document().plan().document, "layout.stage_layers") == Json({15, 17}));
+        QTest::keyClick(layers_of, Qt::Key_A, Qt::ControlModifier);
+        QTest::keyClicks(layers_of, "15 layers");
+        QTest::keyClick(layers_of, Qt::Key_Return);
+        QVERIFY(layers_of->toolTip().contains(QStringLiteral("expected whole numbers")));
+        QVERIFY(value_at(w.document().plan().document, "layout.stage_layers") == Json({15, 17}));
+        QTest::keyClick(layers_of, Qt::Key_Escape);
+        QCOMPARE(layers_of->text(), QStringLiteral("15, 17"));
+        w.document().setValue("training.sharding", "hybrid", QStringLiteral("Change"));
+        auto* shard = w.child<QSpinBox>("layout.dp_shard");
+        QVERIFY(shard->isVisible());
+        shard->setValue(2);
+        QVERIFY(value_at(w.document().plan().document, "layout.dp_shard") == Json(2));
+    }
+
+    // What the training costs is written on its card, kept with the plan, and taken back like any change.
+    void theWholeTrainingIsReckonedWithWhatIsWrittenThere()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        w.showPicture(QStringLiteral("Budget"));
+        auto* table = w.child<QTableView>("wholeTraining");
+        QVERIFY(table->isVisible());
+        const auto value = [&](const QString& figure, int column) {
+            for (int row = 0; row < table->model()->rowCount(); ++row) {
+                if (table->model()->index(row, 0).data().toString() == figure)
+                    return table->model()->index(row, column).data().toString();
+            }
+            return QString();
+        };
+        QVERIFY(value(QStringLiteral("Tokens"), 3).contains(QStringLiteral("20 per parameter")));
+        QCOMPARE(value(QStringLiteral("Cost"), 1), unknownText());
+        const auto type = [&](const char* path, const char* text) {
+            auto* field = w.child<QLineEdit>(path);
+            QVERIFY2(field, path);
+            field->setFocus();
+            field->selectAll();
+            QTest::keyClicks(field, text);
+            QTest::keyClick(field, Qt::Key_Return);
+        };
+        type("run.tokens", "2T");
+        type("budget.price_per_gpu_hour", "2.5");
+        type("budget.gpu_mtbf_hours", "50,000");
+        type("budget.storage_gb_s", "20");
+        QVERIFY(w.answered());
+        QVERIFY(value_at(w.document().plan().document, "run.tokens") == Json(2e12));
+        QCOMPARE(w.child<QLineEdit>("budget.gpu_mtbf_hours")->text(), QStringLiteral("50,000"));
+        const Economics economics = economics_of(w.document().prediction()->plan,
+            *w.document().prediction()->step_time_s, budget_of(w.document().plan(), *w.document().resolved()));
+        QCOMPARE(value(QStringLiteral("Cost"), 1), grouped(economics.cost));
+        QCOMPARE(value(QStringLiteral("Cost"), 2), grouped(economics.expected_cost));
+        QVERIFY(value(QStringLiteral("Goodput"), 1).endsWith(QStringLiteral(" %")));
+        QVERIFY(table->model()->index(1, 2).data(Qt::ToolTipRole).toString().contains(QStringLiteral("goodput")));
+        // Bad input says so and changes nothing.
+        type("budget.storage_gb_s", "fast");
+        QVERIFY(w.child<QLineEdit>("budget.storage_gb_s")->toolTip().startsWith(QStringLiteral("budget.storage_gb_s")));
+        QVERIFY(value_at(w.document().plan().document, "budget.storage_gb_s") == Json(20.0));
+        // Enter opens the derivation.
+        table->setCurrentIndex(table->model()->index(3, 2));
+        table->setFocus();
+        QTest::keyClick(table, Qt::Key_Return);
+        auto* dialog = w.window.findChild<DerivationDialog*>();
+        QVERIFY(dialog);
+        QCOMPARE(fromUtf8(dialog->model().root().label), QStringLiteral("cost with failures and checkpoints"));
+        dialog->close();
+        for (int steps = 0; steps < 4; ++steps)
+            w.document().undoStack().undo();
+        QVERIFY(!has_budget(w.document().plan()));
+        QVERIFY(value(QStringLiteral("Tokens"), 3).contains(QStringLiteral("20 per parameter")));
+    }
+
+    // The finder brings a card to the front that stands behind another.
+    void theFinderGoesToAFieldOfACard()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        auto* price = w.child<QLineEdit>("budget.price_per_gpu_hour");
+        QVERIFY(price && !price->isVisible());
+        const std::vector<Command> commands
+            = CommandPalette::commandsOf(&w.window, {{QStringLiteral("Plan"), &w.window.planPage(), [] {}}});
+        const auto found = std::find_if(commands.begin(), commands.end(),
+            [](const Command& command) { return command.text.startsWith(QStringLiteral("Price")); });
+        QVERIFY(found != commands.end());
+        found->run();
+        QVERIFY(price->isVisible());
     }
 
     void everyAdviceIsWhatAPredictionSays()

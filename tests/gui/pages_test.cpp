@@ -155,6 +155,46 @@ private slots:
         QVERIFY(search.results().rowCount() > 0);
     }
 
+    // Megatron-LM stops where 3 stages cannot have as many of 32 layers each.
+    void whatTheSoftwareStopsAtIsHiddenWithItsNumberUntilItIsAskedFor()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        w.window.document().setValue("stack", "megatron-lm", QStringLiteral("Change"));
+        w.window.document().setValue("gpus", 24, QStringLiteral("Change"));
+        w.window.document().setValue("training.global_batch", 96, QStringLiteral("Change"));
+        w.window.showPage(QStringLiteral("search"));
+        SearchPage& search = w.window.searchPage();
+        search.findChild<QSpinBox*>(QStringLiteral("searchGpus"))->setValue(24);
+        auto* constraint = search.findChild<ExpressionEdit*>(QStringLiteral("constraint"));
+        constraint->setText(QStringLiteral("tp == 4 and cp == 1 and virtual_stages == 1 and micro_batch == 1"));
+        QSignalSpy finished(&search.service(), &SearchService::finished);
+        QSignalSpy said(&search, &SearchPage::message);
+        QTest::keyClick(constraint, Qt::Key_Return);
+        QVERIFY(finished.wait(kPatience));
+        const int runs = search.results().rowCount();
+        // Nothing is said of what the training costs: its columns are not there.
+        auto* table = w.table("results");
+        QVERIFY(table->isColumnHidden(ResultsModel::days) && table->isColumnHidden(ResultsModel::cost));
+        QVERIFY2(said.last().at(0).toString().contains(QStringLiteral("more hidden: the software would stop at them")),
+            qPrintable(said.last().at(0).toString()));
+        for (const ResultRow& row : search.found())
+            QVERIFY(row.found.candidate.pp != 3);
+        finished.clear();
+        w.window.document().setValue("budget.price_per_gpu_hour", 2.5, QStringLiteral("Change"));
+        QTest::mouseClick(search.findChild<QCheckBox*>(QStringLiteral("showRefused")), Qt::LeftButton);
+        QVERIFY(finished.count() > 0 || finished.wait(kPatience));
+        QVERIFY(search.results().rowCount() > runs);
+        QVERIFY(!table->isColumnHidden(ResultsModel::days) && !table->isColumnHidden(ResultsModel::cost));
+        const std::size_t first = search.results().idOf(0);
+        const double days = search.results().results().value(first, ResultsModel::days);
+        const double cost = search.results().results().value(first, ResultsModel::cost);
+        QVERIFY(qFuzzyCompare(cost, days * 24 * 24 * 2.5)); // of 24 GPUs
+        QVERIFY(!said.last().at(0).toString().contains(QStringLiteral("hidden")));
+        QVERIFY(std::ranges::any_of(
+            search.found(), [](const ResultRow& row) { return row.found.candidate.pp == 3 && row.warned; }));
+    }
+
     void enterMeansTheTypedTextAndTabTheFirstWord()
     {
         Fixture w;

@@ -80,7 +80,8 @@ void takePlan(WindowFixture& w, const Camera& camera)
     until([&] { return !w.window.planPage().advice().isLooking(); }, kPatience);
     camera.take(w.window, "plan");
     for (const auto& [picture, name] : {std::pair("Over time", "plan-over-time"), std::pair("Rank mesh", "plan-mesh"),
-             std::pair("Bounds", "plan-bounds"), std::pair("Advice", "plan-advice")}) {
+             std::pair("Bounds", "plan-bounds"), std::pair("Advice", "plan-advice"),
+             std::pair("Budget", "plan-budget")}) {
         w.showPicture(QString::fromLatin1(picture));
         camera.take(w.window, name);
     }

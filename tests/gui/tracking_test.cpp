@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Many runs at once: their curves laid over each other, what a row's menu does with one, the columns of the table, a
 // plan's name, and what the desktop is told when a run ends.
+#include "app/desktop/dialogs/plans_dialog.h"
 #include "app/desktop/notify.h"
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/history/run_curves_view.h"
 #include "app/desktop/pages/plan/plan_workspace.h"
 #include "app/desktop/pages/runs/run_form.h"
 #include "app/desktop/pages/runs/runs_page.h"
+#include "app/desktop/plan_files.h"
+#include "app/desktop/run_signs.h"
 #include "app/desktop/widgets/charts/curves_chart.h"
 #include "app/desktop/widgets/panels/layout_state.h"
 #include "app/desktop/widgets/tables/data_table.h"
+#include "app/desktop/widgets/tables/table_views.h"
+#include "app/models/runs/live_run.h"
+#include "app/models/runs/run_controller.h"
+#include "app/models/shared/table_model.h"
 #include "app/models/shared/text.h"
 #include "app/view/history/history_access.h"
 #include "core/predict/prediction.h"
@@ -20,6 +27,7 @@
 #include <QComboBox>
 #include <QContextMenuEvent>
 #include <QDBusConnection>
+#include <QDateTime>
 #include <QFile>
 #include <QHeaderView>
 #include <QLineEdit>
@@ -246,6 +254,98 @@ private slots:
         QCOMPARE(header->visualIndex(HistoryModel::steps), int(HistoryModel::steps));
     }
 
+    // With what else belongs to it, over windows.
+    void viewsOfATableAreKeptByName()
+    {
+        const QString name = QStringLiteral("Mine / yours & ours");
+        {
+            Fixture w;
+            auto* filter = w.child<QLineEdit>("historyFilter");
+            QHeaderView* header = w.table()->horizontalHeader();
+            w.table()->setColumnHidden(HistoryModel::model, true);
+            header->moveSection(header->visualIndex(HistoryModel::steps), 0);
+            w.table()->sortByColumn(HistoryModel::name, Qt::DescendingOrder);
+            filter->setText(QStringLiteral("tiny"));
+            QVERIFY(viewsOf(*w.table()).isEmpty());
+            saveView(*w.table(), name);
+        }
+        Fixture w;
+        QVERIFY(!w.table()->isColumnHidden(HistoryModel::model));
+        QCOMPARE(viewsOf(*w.table()), QStringList{name});
+        QVERIFY(!showView(*w.table(), QStringLiteral("another")));
+        QMenu menu;
+        addViews(menu, *w.table());
+        QAction* entry = menu.actions().front()->menu()->actions().front();
+        QCOMPARE(entry->text(), QStringLiteral("Mine / yours && ours"));
+        entry->trigger();
+        QVERIFY(w.table()->isColumnHidden(HistoryModel::model));
+        QCOMPARE(w.table()->horizontalHeader()->visualIndex(HistoryModel::steps), 0);
+        QCOMPARE(w.table()->horizontalHeader()->sortIndicatorSection(), int(HistoryModel::name));
+        QCOMPARE(w.child<QLineEdit>("historyFilter")->text(), QStringLiteral("tiny"));
+        forgetView(*w.table(), name);
+        QVERIFY(viewsOf(*w.table()).isEmpty());
+    }
+
+    // Any table: figures whole, words cut where they are long, and a menu on each row.
+    void everyTableFitsWhatItHoldsAndHasARowMenu()
+    {
+        Table table;
+        table.columns = {{"what", "what"}, {"number", "number"}, {"words", "words"}, {"rest", "rest"}};
+        table.rows = {{"a", 123456789.0, std::string(300, 'w'), "r"}, {"b", 2.0, "short", "r"}};
+        TableModel model(table);
+        DataTable view;
+        view.present(model, "any", QStringLiteral("Any"));
+        view.resize(900, 200);
+        int done = 0;
+        view.addRowAction(QStringLiteral("Do it"), Qt::Key_Return, [&] { ++done; });
+        view.addRowAction(
+            QStringLiteral("Not now"), {}, [&] { done += 100; }, [] { return false; });
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        const QFontMetrics metrics(view.font());
+        QVERIFY(view.columnWidth(1) > metrics.horizontalAdvance(QStringLiteral("123,456,789")));
+        QVERIFY(view.columnWidth(0) < 100);
+        QVERIFY(view.columnWidth(2) < 400 && view.columnWidth(2) > 200);
+        view.selectRow(0);
+        const QPoint at = view.visualRect(view.currentIndex()).center();
+        const QStringList entries = clickContextMenu(view, at, QStringLiteral("Do it"));
+        QCOMPARE(done, 1);
+        for (const char* wanted : {"Not now (off)", "Copy cell", "Copy rows", "Columns", "Views"})
+            QVERIFY2(entries.contains(QString::fromLatin1(wanted)), wanted);
+        clickContextMenu(view, at, QStringLiteral("Copy cell"));
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("a"));
+    }
+
+    void theOpenPlansStandInATableWithWhatDiffers()
+    {
+        test::WindowFixture w;
+        QVERIFY(w.open(QStringLiteral("first.plan.json")));
+        QVERIFY(w.answered());
+        w.window.files().duplicate();
+        w.document().setValue("layout.tp", 4, QStringLiteral("Change"));
+        QVERIFY(w.answered());
+        w.window.plans().setCurrent(0);
+        w.window.showOpenPlans();
+        auto* dialog = w.window.findChild<PlansDialog*>();
+        QVERIFY(dialog);
+        auto* table = dialog->findChild<DataTable*>(QStringLiteral("openPlans"));
+        QTRY_COMPARE(table->model()->rowCount(), w.window.plans().count());
+        constexpr int kDiffers = 2;
+        const auto cell = [&](int row, int column) { return table->model()->index(row, column).data().toString(); };
+        QTRY_COMPARE(cell(0, kDiffers), QStringLiteral("on show"));
+        QVERIFY2(cell(1, kDiffers).startsWith(QStringLiteral("tp 2 -> 4")), qPrintable(cell(1, kDiffers)));
+        QTRY_VERIFY(cell(1, 1).contains(QStringLiteral("GiB"))); // its verdict
+        // An edit of a plan that is not on show arrives too.
+        w.window.plans().document(1).setValue("training.recompute", "full", QStringLiteral("Change"));
+        QTRY_VERIFY(cell(1, kDiffers).contains(QStringLiteral("recompute")));
+        table->setCurrentIndex(table->model()->index(1, 0));
+        table->setFocus();
+        QTest::keyClick(table, Qt::Key_Return);
+        QCOMPARE(w.window.plans().currentIndex(), 1);
+        QTRY_COMPARE(cell(1, kDiffers), QStringLiteral("on show"));
+        dialog->close();
+    }
+
     void aPlanIsRenamedInItsTab()
     {
         test::WindowFixture w;
@@ -287,6 +387,29 @@ private slots:
         notify(elsewhere, QStringLiteral("Run ended: Failed"), QStringLiteral("tiny <b>"), true);
         QTRY_COMPARE_WITH_TIMEOUT(
             notifications.seen, QStringList{QStringLiteral("Run ended: Failed|tiny &lt;b&gt;")}, kPatience);
+
+        // What a run's own watch reports: once, with what came meanwhile counted; nothing of hours ago.
+        notifications.seen.clear();
+        RunController controller;
+        LiveRun live(controller);
+        live.expect({}, 100, QStringLiteral("tiny"));
+        QWidget page; // not on show
+        const RunSigns signs(controller, live, elsewhere, page);
+        emit controller.started();
+        const auto spike = [](int step, const char* action, const QDateTime& when) {
+            return Json{{"event", "warning"}, {"step", step}, {"message", "the loss 9.0 stands out"},
+                {"time", when.toUTC().toString(Qt::ISODateWithMs).toStdString()}, {"watch", {{"action", action}}}};
+        };
+        const QDateTime now = QDateTime::currentDateTimeUtc();
+        emit controller.eventsArrived({spike(3, "warn", now.addSecs(-3600))}, false);
+        emit controller.eventsArrived({Json{{"event", "warning"}, {"message", "no watch's"}}}, false);
+        emit controller.eventsArrived({spike(12, "warn", now)}, false);
+        emit controller.eventsArrived({spike(13, "warn", now)}, false); // less than a minute later
+        emit controller.eventsArrived({spike(14, "stop", now)}, false); // the run ends by it
+        QTRY_COMPARE_WITH_TIMEOUT(notifications.seen,
+            (QStringList{QStringLiteral("Step 12: the loss 9.0 stands out|tiny"),
+                QStringLiteral("Step 14: the loss 9.0 stands out|tiny\n1 more since the last")}),
+            kPatience);
         QDBusConnection::disconnectFromBus(QStringLiteral("desktop"));
         bus.kill();
         bus.waitForFinished();

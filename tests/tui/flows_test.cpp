@@ -55,11 +55,33 @@ TEST_F(TuiFlows, SaysWhatBoundsThePlan)
 {
     TerminalProgram program(fixed(), options());
     ASSERT_TRUE(program.shows("Fits."));
-    program.type("[[\t\t");
+    program.type("[[[\t\t");
     ASSERT_TRUE(program.shows("2 ranks over the node")) << program.grid().text();
     EXPECT_TRUE(program.shows("-bound"));
     program.type("\r");
     EXPECT_TRUE(program.shows("latency + transfer")) << program.grid().text();
+}
+
+// What the training costs is written beside its figures, and each of them opens.
+TEST_F(TuiFlows, ReckonsTheWholeTraining)
+{
+    TerminalProgram program(fixed(), options(40, 120));
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("[[\t\t");
+    ASSERT_TRUE(program.shows("20 per parameter")) << program.grid().text();
+    ASSERT_TRUE(program.shows("not known without the price")) << program.grid().text();
+    program.type("jjjjjjjj\r"); // over seven figures and the tokens
+    ASSERT_TRUE(program.shows("in any currency")) << program.grid().text();
+    program.type("dear\r");
+    ASSERT_TRUE(program.shows("found \"dear\"")) << program.grid().text();
+    program.type("\177\177\177\1772.5\r");
+    ASSERT_TRUE(program.hides("not known without the price")) << program.grid().text();
+    program.type("kkkkk\r"); // the cost
+    EXPECT_TRUE(program.shows("price of a GPU hour")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("price of a GPU hour")) << program.grid().text();
+    program.type("u");
+    EXPECT_TRUE(program.shows("not known without the price")) << program.grid().text();
 }
 
 TEST_F(TuiFlows, MarksTimesOfTheTimeline)

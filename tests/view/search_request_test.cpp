@@ -7,18 +7,52 @@
 namespace fourfold {
 namespace {
 
-// Neither window nor terminal can be told what failures depend on: what comes first would do so by chance.
+Plan written(const char* keys)
+{
+    Plan plan;
+    plan.document = *parse_json(keys, "plan");
+    return plan;
+}
+
+// Where a figure is not known, what comes first would do so by chance.
 TEST(SearchRequest, RefusesFiguresThatAreNotKnown)
 {
     ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
-    EXPECT_TRUE(view::search_request(plan, {16}, "cost", {})); // GPU-hours
-    const auto goodput = view::search_request(plan, {16}, "tps_per_gpu", constraint("goodput > 0.9"));
+    const auto asked = [&](const char* keys, const char* objective, std::optional<Expression> condition = {}) {
+        return view::search_request(written(keys), plan, {{16}, objective, std::move(condition)});
+    };
+    EXPECT_TRUE(asked("{}", "gpu_hours"));
+    const auto cost = asked("{}", "cost");
+    ASSERT_FALSE(cost);
+    EXPECT_THAT(cost.error().line(), testing::HasSubstr("budget.price_per_gpu_hour"));
+    EXPECT_TRUE(asked(R"({"budget": {"price_per_gpu_hour": 2}})", "cost"));
+    const auto goodput = asked("{}", "tps_per_gpu", constraint("goodput > 0.9"));
     ASSERT_FALSE(goodput);
     EXPECT_THAT(goodput.error().line(), testing::StartsWith("constraint: \"goodput\" is not known without"));
+    EXPECT_TRUE(asked(R"({"budget": {"node_mtbf_hours": 2e4, "storage_gb_s": 10}})", "expected_days"));
     plan.cluster.gpu.power_w = 0;
-    const auto energy = view::search_request(plan, {16}, "energy_mwh", {});
+    const auto energy = asked("{}", "energy_mwh");
     ASSERT_FALSE(energy);
     EXPECT_THAT(energy.error().line(), testing::StartsWith("objective: \"energy_mwh\" is not known without"));
+    EXPECT_TRUE(asked(R"({"budget": {"gpu_power_w": 500}})", "energy_mwh"));
+}
+
+// The plan's tokens, not 20 per parameter.
+TEST(SearchRequest, TakesTheBudgetOfThePlan)
+{
+    ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    const auto usual = view::search_request(written("{}"), plan, {{16}, "days", {}});
+    ASSERT_TRUE(usual);
+    EXPECT_DOUBLE_EQ(usual->budget.tokens, chinchilla_tokens(plan.model));
+    EXPECT_EQ(usual->budget.tokens_from, TokensFrom::parameters);
+    plan.run.tokens = 15e12;
+    const auto own = view::search_request(
+        written(R"({"budget": {"price_per_gpu_hour": 2.5, "gpu_mtbf_hours": 50000, "storage_gb_s": 40}})"), plan,
+        {{16}, "expected_cost", {}});
+    ASSERT_TRUE(own) << own.error().line();
+    EXPECT_DOUBLE_EQ(own->budget.tokens, 15e12);
+    EXPECT_DOUBLE_EQ(own->budget.failures_per_gpu_hour, 2e-5);
+    EXPECT_DOUBLE_EQ(own->budget.price_per_gpu_hour, 2.5);
 }
 
 } // namespace

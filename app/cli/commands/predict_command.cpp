@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
 #include "core/report/views/advice_table.h"
+#include "core/search/explain_training.h"
 
 #include <algorithm>
 #include <fstream>
@@ -20,6 +21,12 @@ namespace fourfold::cli {
 
 namespace {
 
+bool is_of_training(const std::string& figure)
+{
+    const std::vector<std::string>& known = training_figures();
+    return std::find(known.begin(), known.end(), figure) != known.end();
+}
+
 struct PredictOptions {
     PlanOptions plan;
     std::string batch;
@@ -29,7 +36,9 @@ struct PredictOptions {
     std::string figure; // to explain; empty = all in JSON, the step time as text
     bool advice = false, economics = false;
     BudgetOptions budget;
-    [[nodiscard]] bool wants_economics() const { return economics || budget.given(); }
+    [[nodiscard]] bool asks_economics() const { return economics || budget.given() || explains_training(); }
+    // A figure of the whole training is to be explained.
+    [[nodiscard]] bool explains_training() const { return is_of_training(figure); }
 };
 
 int run_batch(const PredictOptions& options)
@@ -50,14 +59,27 @@ int run_batch(const PredictOptions& options)
     return result ? kDone : fail(result.error());
 }
 
+// What was asked of the whole training; without a question, what the plan itself says of it. Empty: nothing.
+Expected<std::optional<TrainingBudget>> asked_budget(
+    const Prediction& prediction, const Plan& plan, const PredictOptions& options)
+{
+    if (!options.asks_economics() && !has_budget(plan))
+        return std::optional<TrainingBudget>();
+    FOURFOLD_TRY(const TrainingBudget budget, options.budget.budget(plan, prediction.plan));
+    return std::optional<TrainingBudget>(budget);
+}
+
 // The prediction as JSON, with the trees that were asked for.
-Expected<Json> answer(const Prediction& prediction, const PredictOptions& options)
+Expected<Json> answer(const Prediction& prediction, const Plan& plan, const PredictOptions& options)
 {
     Json json = to_json(prediction);
-    if (options.wants_economics()) {
-        FOURFOLD_TRY(const TrainingBudget budget, options.budget.budget(prediction.plan.model));
-        json["economics"]
-            = prediction.step_time_s ? to_json(economics_of(prediction.plan, *prediction.step_time_s, budget)) : Json();
+    FOURFOLD_TRY(const auto budget, asked_budget(prediction, plan, options));
+    if (budget) {
+        json["economics"] = prediction.step_time_s
+            ? to_json(economics_of(prediction.plan, *prediction.step_time_s, *budget))
+            : Json();
+        if (prediction.step_time_s)
+            json["economics"]["inputs"] = to_json(*budget);
     }
     if (options.advice)
         json["advice"] = to_json(advise({prediction.plan}));
@@ -65,27 +87,31 @@ Expected<Json> answer(const Prediction& prediction, const PredictOptions& option
         return json;
     if (options.figure.empty()) {
         json["explanation"] = explanation_json(prediction);
+        if (budget)
+            json["explanation"].update(training_explanation_json(prediction, *budget));
         return json;
     }
-    FOURFOLD_TRY(const Explanation tree, explain(prediction, options.figure));
+    FOURFOLD_TRY(const Explanation tree,
+        options.explains_training() ? explain_training(prediction, *budget, options.figure)
+                                    : explain(prediction, options.figure));
     json["explanation"] = Json{{options.figure, to_json(tree)}};
     return json;
 }
 
-Expected<std::string> readable(const Prediction& prediction, const PredictOptions& options)
+Expected<std::string> readable(const Prediction& prediction, const Plan& plan, const PredictOptions& options)
 {
+    FOURFOLD_TRY(const auto budget, asked_budget(prediction, plan, options));
     if (!options.explain) {
         std::string text = predict_text(prediction);
-        if (options.wants_economics()) {
-            FOURFOLD_TRY(const TrainingBudget budget, options.budget.budget(prediction.plan.model));
-            if (prediction.step_time_s)
-                text += economics_text(economics_of(prediction.plan, *prediction.step_time_s, budget));
-        }
+        if (budget && prediction.step_time_s)
+            text += economics_text(economics_of(prediction.plan, *prediction.step_time_s, *budget));
         if (options.advice)
             text += advice_text(advise({prediction.plan}));
         return text;
     }
-    FOURFOLD_TRY(const Explanation tree, explain(prediction, options.figure.empty() ? "step_time_s" : options.figure));
+    const std::string figure = options.figure.empty() ? "step_time_s" : options.figure;
+    FOURFOLD_TRY(const Explanation tree,
+        options.explains_training() ? explain_training(prediction, *budget, figure) : explain(prediction, figure));
     return explanation_text(tree);
 }
 
@@ -101,11 +127,11 @@ Expected<int> run_single(const PredictOptions& options)
     if (usable || options.json) {
         // Unknown keys were told on standard error; a program reads them in the object.
         if (options.json) {
-            FOURFOLD_TRY(const auto json, answer(predict_with_warnings(evaluated.resolved, plan), options));
+            FOURFOLD_TRY(const auto json, answer(predict_with_warnings(evaluated.resolved, plan), plan, options));
             print_json(json);
         } else {
             const auto prediction = std::make_shared<const Prediction>(predict_with_evidence(evaluated.resolved));
-            FOURFOLD_TRY(const auto text, readable(*prediction, options));
+            FOURFOLD_TRY(const auto text, readable(*prediction, plan, options));
             std::cout << text;
             if (!options.report.empty()) {
                 const std::string& name = evaluated.resolved.name;
@@ -132,6 +158,7 @@ void add_predict(Cli& cli)
     std::string figures;
     for (const std::string& figure : explained_figures())
         figures += (figures.empty() ? "" : ", ") + figure;
+    figures += "; of the whole training " + joined(training_figures(), ", ");
     CLI::Option* explain = command
                                ->add_option("--explain", options->figure,
                                    "where a figure comes from, as a tree of its terms: " + figures
@@ -141,7 +168,8 @@ void add_predict(Cli& cli)
     command->add_flag("--advice", options->advice,
         "what would make the plan fit and what would make it faster: single changes with their price");
     command->add_flag("--budget", options->economics,
-        "time, energy and cost of the whole training; any of the options below asks for it too");
+        "time, energy and cost of the whole training; any of the options below asks for it too, and a plan with a "
+        "`budget`");
     options->budget.add_to(*command);
     command
         ->add_option("--report", options->report,
@@ -153,7 +181,7 @@ void add_predict(Cli& cli)
     command->callback([&cli, options, explain] {
         options->explain = explain->count() > 0;
         cli.chosen = [options]() -> Expected<int> {
-            if ((options->advice || options->wants_economics()) && !options->batch.empty())
+            if ((options->advice || options->economics || options->budget.given()) && !options->batch.empty())
                 return fail({ProblemCode::bad_input, "--advice and --budget take one plan, not --batch", "name a plan",
                     "arguments"});
             if (options->explain && !options->batch.empty())
@@ -161,7 +189,8 @@ void add_predict(Cli& cli)
                     {ProblemCode::bad_input, "--explain takes one plan, not --batch", "name a plan", "arguments"});
             const std::vector<std::string>& known = explained_figures();
             if (options->plan.plan.empty() && options->batch.empty() && !options->figure.empty()
-                && std::find(known.begin(), known.end(), options->figure) == known.end())
+                && std::find(known.begin(), known.end(), options->figure) == known.end()
+                && !options->explains_training())
                 return fail({ProblemCode::bad_input,
                     "--explain took " + in_quotes(options->figure) + " for the figure to explain, and no plan is left",
                     "name the plan before --explain", "arguments"});

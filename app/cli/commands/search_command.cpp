@@ -26,7 +26,7 @@ struct SearchOptions {
     double batch_tolerance = 0;
     BudgetOptions budget;
     ShapeOptions shape;
-    bool pareto = false, fields = false, any_size = false;
+    bool pareto = false, fields = false, any_size = false, shows_refused = false;
     FormatOptions format;
 };
 
@@ -78,10 +78,11 @@ Expected<SearchRequest> request_of(
     request.expected = options.objective.empty();
     FOURFOLD_TRY(
         request.objective, parse_objective(request.expected ? "tps_per_gpu" : options.objective, "--objective"));
-    FOURFOLD_TRY(request.budget, options.budget.budget(request.plan.model));
+    FOURFOLD_TRY(request.budget, options.budget.budget(plan, request.plan));
     FOURFOLD_CHECK(check_known(request, "--"));
     request.top = options.top;
     request.threads = options.threads;
+    request.hides_refused = !options.shows_refused;
     return request;
 }
 
@@ -176,6 +177,8 @@ void add_search(Cli& cli)
     command->add_flag("--any-size", options->any_size,
         "search also where there are more than " + shown_number(kManyLayouts, 0) + " layouts");
     command->add_flag("--pareto", options->pareto, "show the Pareto front of speed, memory and GPUs");
+    command->add_flag("--show-refused", options->shows_refused,
+        "also layouts that fit, but at which the plan's software would stop; without it they are counted");
     command->add_flag("--fields", options->fields, "list the fields that expressions may use");
     options->format.add_to(*command);
     command->callback([&cli, options] {

@@ -3,23 +3,24 @@
 #pragma once
 
 #include "app/cli/command.h"
-#include "core/search/economics.h"
+#include "core/search/plan_budget.h"
 
 namespace fourfold::cli {
 
 struct BudgetOptions {
-    double tokens = 0, price = 0, failure_rate = 0, mtbf_hours = 0, storage_gb_s = 0;
-    double restart_s = TrainingBudget{}.restart_s, facility_factor = TrainingBudget{}.facility_factor;
     void add_to(CLI::App& command);
     [[nodiscard]] bool given() const; // at least one of them
-    // Tokens: as given, else 20 a parameter. Fails where a rate and a time between failures are both given.
-    [[nodiscard]] Expected<TrainingBudget> budget(const ModelShape& model) const;
+    // What is not given is the plan's, which resolves to `resolved`. Fails where a rate and a time between failures are
+    // both given, and where an option leaves one of the two out that a goodput needs.
+    [[nodiscard]] Expected<TrainingBudget> budget(const Plan& plan, const ResolvedPlan& resolved) const;
 
 private:
+    double tokens_ = 0, price_ = 0, failure_rate_ = 0, mtbf_hours_ = 0, node_mtbf_hours_ = 0, storage_gb_s_ = 0;
+    double restart_s_ = 0, gpu_power_w_ = 0, facility_factor_ = 0;
     std::vector<CLI::Option*> options_;
 };
 
-// Several lines: tokens, time, energy, cost; with failures where they are known.
+// Several lines: tokens, time, energy, cost; goodput and checkpoints where failures are known.
 std::string economics_text(const Economics& economics);
 
 } // namespace fourfold::cli

@@ -35,7 +35,11 @@ std::string counts_text(const SearchResult& result)
         << shown_number(double(counts.bounded), 0) << " ruled out by a bound, "
         << shown_number(double(counts.does_not_fit), 0) << " do not fit, "
         << shown_number(double(counts.constrained), 0) << " outside the constraints, "
-        << shown_number(double(counts.broken_rules), 0) << " break a rule\n";
+        << shown_number(double(counts.broken_rules), 0) << " break a rule";
+    if (counts.refused > 0)
+        out << ", " << shown_number(double(counts.refused), 0)
+            << " hidden as the software would stop at them (--show-refused)";
+    out << "\n";
     return out.str();
 }
 
@@ -154,7 +158,7 @@ Json search_json(const SearchRequest& request, const SearchResult& result)
     json["seconds"] = result.seconds;
     json["counts"] = {{"enumerated", counts.enumerated}, {"evaluated", counts.evaluated}, {"bounded", counts.bounded},
         {"does_not_fit", counts.does_not_fit}, {"constrained", counts.constrained},
-        {"broken_rules", counts.broken_rules}};
+        {"broken_rules", counts.broken_rules}, {"refused", counts.refused}};
     json["best"] = layout_table(request, result.best).to_json();
     json["pareto"] = layout_table(request, result.pareto).to_json();
     json["rejections"] = rejection_table(result).to_json();

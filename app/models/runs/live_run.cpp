@@ -6,6 +6,10 @@
 
 namespace fourfold::ui {
 
+namespace {
+constexpr double kStillNews = 120; // seconds: what happened before the run was caught up with is none
+}
+
 QList<QPointF> pointsOf(const view::Series& series)
 {
     QList<QPointF> points;
@@ -68,6 +72,9 @@ void LiveRun::takeEvents(const std::vector<Json>& events, bool more)
 {
     for (const Json& event : events) {
         m_run.take(event);
+        if (const std::optional<view::RunAlert> alert = view::alert_of(event);
+            alert && view::age_of(event) < kStillNews)
+            emit alerted(*alert);
         if (kind_of(event) != EventKind::trace || !m_run.trace())
             continue;
         if (!m_predictedTrace)

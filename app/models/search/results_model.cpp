@@ -13,7 +13,7 @@ const Columns& resultColumns()
 {
     static const Columns all = [] {
         constexpr int widths[ResultsModel::columns]{
-            24, 46, 54, 42, 42, 42, 52, 42, 46, 54, 96, 78, 92, 70, 78, 54, 66, 78, 124};
+            24, 46, 54, 42, 42, 42, 52, 42, 46, 54, 96, 78, 92, 70, 78, 54, 66, 60, 78, 60, 78, 124};
         Columns columns;
         for (int i = 0; i < ResultsModel::columns; ++i) {
             const bool words
@@ -106,6 +106,10 @@ QString ResultsModel::tip(std::size_t id, int column) const
     case confidence:
         return fromUtf8(m_results.certainty(id)
             + view::warning_lines(row.warned && m_warningsOf ? m_warningsOf(row.found) : std::vector<std::string>()));
+    case days:
+    case cost:
+    case energy:
+        return fromUtf8(m_trainingTip);
     default:
         return {};
     }

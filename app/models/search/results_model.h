@@ -30,6 +30,8 @@ public:
     // The warnings of a layout's prediction, for its tool tip.
     using WarningsOf = std::function<std::vector<std::string>(const FoundLayout&)>;
     void setWarnings(WarningsOf of) { m_warningsOf = std::move(of); }
+    // What the columns of the whole training are worked out with, for their tool tips.
+    void setTrainingTip(std::string tip) { m_trainingTip = std::move(tip); }
     void setPlanThroughput(std::optional<double> tps_per_gpu);
     void togglePin(int row);
     void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
@@ -50,6 +52,7 @@ private:
 
     view::Results m_results;
     WarningsOf m_warningsOf;
+    std::string m_trainingTip;
 };
 
 } // namespace fourfold::ui

@@ -69,6 +69,8 @@ Expected<Plan> with_value(const Plan& plan, const std::string& path, const Json&
         erase(document, "layout", "stage_layers"); // its length was pp * virtual_stages of before
     if (path == "training.global_batch")
         erase(document, "training", "micro_batches");
+    if (path == "training.micro_batches" && !value.is_null())
+        erase(document, "training", "global_batch"); // it follows now
     return rebuilt(plan, std::move(document));
 }
 

@@ -29,8 +29,9 @@ const ResultColumn kResultColumns[Results::columns]{{"pinned", ""}, {"place", "#
     {"sharding", "Sharding", PlanField::sharding, "training.sharding"},
     {"recompute", "Recompute", PlanField::recompute, "training.recompute"},
     {"memory_gib", "Memory\nGiB", PlanField::memory_gib}, {"tps_per_gpu", "Tokens/s\nper GPU", PlanField::tps_per_gpu},
-    {"mfu", "MFU\n%", PlanField::mfu}, {"step_time_s", "Step\ns", PlanField::step_time_s}, {"vs_plan", "vs.\nplan"},
-    {"evidence", "Confidence"}};
+    {"mfu", "MFU\n%", PlanField::mfu}, {"step_time_s", "Step\ns", PlanField::step_time_s},
+    {"training_days", "Train\ndays", PlanField::days}, {"training_cost", "Train\ncost", PlanField::cost},
+    {"training_mwh", "Train\nMWh", PlanField::energy_mwh}, {"vs_plan", "vs.\nplan"}, {"evidence", "Confidence"}};
 
 std::string spelling(const Candidate& candidate, int column)
 {
@@ -140,7 +141,10 @@ double Results::value(std::size_t id, int column) const
         return plan_throughput_ && *plan_throughput_ > 0
             ? row.values[slot(PlanField::tps_per_gpu)] / *plan_throughput_ - 1
             : kNotKnown;
-    return row.values[slot(*kResultColumns[column].field)];
+    const double value = row.values[slot(*kResultColumns[column].field)];
+    const double goodput = row.values[slot(PlanField::goodput)];
+    const bool whole = column == days || column == cost || column == energy;
+    return whole && !std::isnan(goodput) ? value / goodput : value;
 }
 
 // Keys are gathered once: comparing then touches a few bytes per row. Among equals the better one comes first.
@@ -195,6 +199,10 @@ std::string Results::text(std::size_t id, int column) const
         return percent(at);
     case step_time:
         return grouped(at, at < 1 ? 4 : 2);
+    case days:
+    case cost:
+    case energy:
+        return significant(at);
     case against_plan:
         return std::abs(at) < kAsThePlan ? "as the plan" : signed_percent(at);
     default:

@@ -46,6 +46,9 @@ struct ResultColumns {
         throughput,
         mfu,
         step_time,
+        days, // of the whole training, with failures where they are known; likewise the next two
+        cost,
+        energy,
         against_plan,
         confidence,
         columns

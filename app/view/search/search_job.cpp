@@ -5,6 +5,7 @@
 #include "core/predict/interval.h"
 #include "core/predict/pipeline_advice.h"
 #include "core/predict/shape_rules.h"
+#include "core/search/plan_budget.h"
 
 #include <mutex>
 
@@ -16,19 +17,18 @@ struct SearchJob::Mailbox {
     std::size_t taken = 0; // rows, of all news
 };
 
-Expected<SearchRequest> search_request(const ResolvedPlan& plan, std::vector<int> gpus, const std::string& objective,
-    const std::optional<Expression>& constraint)
+Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& resolved, SearchQuestion question)
 {
     constexpr int kPlaced = 100; // of the best layouts have a place
     SearchRequest request;
-    FOURFOLD_TRY(request.objective, parse_objective(objective, "objective"));
-    request.plan = plan;
-    request.space = default_space(plan, std::move(gpus));
-    if (constraint)
-        request.require(*constraint);
+    FOURFOLD_TRY(request.objective, parse_objective(question.objective, "objective"));
+    request.plan = resolved;
+    request.space = default_space(resolved, std::move(question.gpus));
+    if (question.constraint)
+        request.require(*question.constraint);
     request.top = kPlaced;
-    request.budget.tokens = chinchilla_tokens(plan.model);
-    request.budget.price_per_gpu_hour = 1; // `cost` counts GPU-hours
+    request.budget = budget_of(plan, resolved);
+    request.hides_refused = !question.shows_refused;
     FOURFOLD_CHECK(check_known(request));
     return request;
 }

@@ -9,9 +9,15 @@
 
 namespace fourfold::view {
 
-// The search that a front end asks for: `gpus` to try, what is best, and what must hold (where given).
-Expected<SearchRequest> search_request(const ResolvedPlan& plan, std::vector<int> gpus, const std::string& objective,
-    const std::optional<Expression>& constraint);
+// What a front end asks for.
+struct SearchQuestion {
+    std::vector<int> gpus; // to try
+    std::string objective; // of objective_choices()
+    std::optional<Expression> constraint; // what must hold, where given
+    bool shows_refused = false; // also layouts at which the plan's software would stop
+};
+// Tokens, price, failures and power are the plan's (core/search/plan_budget.h). `plan` resolves to `resolved`.
+Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& resolved, SearchQuestion question);
 
 class SearchJob {
 public:

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/report/table/table.h"
+#include "core/search/refused.h"
 
 #include <cmath>
 #include <sstream>
@@ -51,6 +52,15 @@ Problem unfit(const SearchRequest& request, const SearchResult& result)
             + " GiB: " + layout_words(smallest.candidate));
 }
 
+Problem refused(const SearchRequest& request, const SearchResult& result)
+{
+    std::string why;
+    for (const Rejection& rejection : result.rejections)
+        why = rejection.code == kStackStops ? rejection.example : why;
+    return problem(
+        request.plan.stack.name + " would stop at every one of " + layouts(result.counts.refused) + " that fit", why);
+}
+
 // Each constraint is met by some layout, no layout meets all of them.
 Problem at_odds(const SearchResult& result)
 {
@@ -78,6 +88,8 @@ Problem obstacle(const SearchRequest& request, const SearchResult& result)
         return problem("no layout: the objective " + in_quotes(request.objective.expression.text())
                 + " has no value for any of " + layouts(counts.evaluated),
             "a division by 0 has none");
+    if (counts.refused > 0 && counts.constrained == 0)
+        return refused(request, result);
     if (result.smallest_unfit)
         return unfit(request, result);
     if (counts.constrained > 0)

@@ -49,7 +49,9 @@ inline constexpr const char* kEverything = R"({
     "eval": {"every": 5, "batches": 3, "data": [{"path": "c.bin", "weight": 1, "dtype": "uint8", "range": [0.8, 1]}]},
     "checkpoint": {"every": 2, "keep": 4, "path": "ckpt", "load": "old", "from_last_good": true},
     "watch": {"not_finite": "stop", "spike": "skip", "sigma": 4, "window": 50}, "log_every": 10, "read_at": 90,
-    "deterministic": true, "environment": {"A": "1", "B": ""}}
+    "deterministic": true, "environment": {"A": "1", "B": ""}},
+  "budget": {"price_per_gpu_hour": 2.5, "gpu_mtbf_hours": 50000, "node_mtbf_hours": 20000, "storage_gb_s": 40,
+    "restart_s": 300, "gpu_power_w": 650, "facility_factor": 1.2}
 })";
 
 } // namespace fourfold::test

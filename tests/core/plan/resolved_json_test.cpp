@@ -76,8 +76,8 @@ TEST(ResolvedJson, WritesEveryField)
     Json document = must(parse_json(kEverything, "all"));
     const Json written = to_json(resolved(must(plan_from_json(document, "all"))), PresetStyle::inlined);
     for (const Field& field : plan_fields()) {
-        if (field.type == FieldType::open_object)
-            continue; // remarks of a cluster
+        if (field.type == FieldType::open_object || field.path.starts_with("budget"))
+            continue; // remarks of a cluster; what no run depends on
         std::string pointer = std::string(1, '/').append(field.path);
         for (std::size_t at; (at = pointer.find("[].")) != std::string::npos;)
             pointer.replace(at, 3, "/0/");
@@ -101,6 +101,16 @@ TEST(Hash, LeavesOutNamesAndWhere)
     moved.model.name = moved.cluster.name = moved.cluster.gpu.name = moved.stack.name = "renamed";
     moved.model.id = moved.cluster.id = "";
     EXPECT_EQ(plan_hash(moved), hash);
+}
+
+// What a training costs is no part of what runs.
+TEST(Hash, LeavesOutTheBudget)
+{
+    const Plan plan = base_plan();
+    const ResolvedPlan priced = resolved(changed(plan, {"budget.price_per_gpu_hour=2", "budget.gpu_mtbf_hours=5e4"}));
+    EXPECT_EQ(plan_hash(priced), plan_hash(resolved(plan)));
+    EXPECT_FALSE(to_json(priced, PresetStyle::ids).contains("budget"));
+    EXPECT_FALSE(resolve(changed(plan, {"budget.facility_factor=0.5"}), presets()));
 }
 
 TEST(Hash, SameForExplicitDefaultsAndAnyKeyOrder)

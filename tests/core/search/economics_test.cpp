@@ -2,6 +2,9 @@
 // Time, money and goodput against hand calculations and a simulated machine that fails.
 #include "core/search/economics.h"
 
+#include "core/predict/prediction.h"
+#include "core/search/explain_training.h"
+#include "core/search/plan_budget.h"
 #include "tests/core/search/search_plans.h"
 
 #include <gmock/gmock.h>
@@ -124,6 +127,88 @@ TEST(Economics, SearchKnowsGoodput)
     const Economics economics = economics_of(plan, result.best.front().figures.step_time_s, request.budget);
     EXPECT_NEAR(result.best.front().objective, economics.expected_days, 1e-9 * economics.expected_days);
     EXPECT_GT(economics.goodput, 0.9);
+}
+
+// The rates of GPUs and nodes add up: 16 GPUs, one in 160 h each, on 2 nodes, one in 40 h each.
+TEST(Economics, NodesFailBesideTheirGpus)
+{
+    const ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    TrainingBudget budget{1e12, 2};
+    EXPECT_FALSE(budget.knows_failures());
+    EXPECT_TRUE(std::isnan(economics_of(plan, 2, budget).mtbf_hours));
+    budget.failures_per_node_hour = 1.0 / 40;
+    EXPECT_NEAR(economics_of(plan, 2, budget).mtbf_hours, 20, 1e-9);
+    budget.failures_per_gpu_hour = 1.0 / 160;
+    EXPECT_NEAR(economics_of(plan, 2, budget).mtbf_hours, 1 / (16.0 / 160 + 2.0 / 40), 1e-9);
+    budget.gpu_power_w = 500;
+    const Economics economics = economics_of(plan, 2, budget);
+    EXPECT_DOUBLE_EQ(economics.energy_mwh, economics.gpu_hours * 500 / 1e6);
+}
+
+TEST(PlanBudget, IsWhatThePlanSays)
+{
+    ResolvedPlan resolved = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    Plan plan;
+    plan.document = *parse_json(R"({"gpus": 16})", "plan");
+    EXPECT_FALSE(has_budget(plan));
+    TrainingBudget budget = budget_of(plan, resolved);
+    EXPECT_DOUBLE_EQ(budget.tokens, 20 * resolved.model.parameters());
+    EXPECT_EQ(budget.tokens_from, TokensFrom::parameters);
+    EXPECT_TRUE(std::isnan(budget.price_per_gpu_hour));
+    EXPECT_EQ(missing_for_goodput(budget), "");
+    plan.document["budget"] = *parse_json(
+        R"({"price_per_gpu_hour": 2, "node_mtbf_hours": 1000, "restart_s": 60, "facility_factor": 1.3})", "budget");
+    resolved.run.tokens = 3e12;
+    budget = budget_of(plan, resolved);
+    EXPECT_TRUE(has_budget(plan));
+    EXPECT_EQ(budget.tokens, 3e12);
+    EXPECT_EQ(budget.tokens_from, TokensFrom::plan);
+    EXPECT_EQ(budget.price_per_gpu_hour, 2);
+    EXPECT_DOUBLE_EQ(budget.failures_per_hour(resolved), 2e-3);
+    EXPECT_EQ(budget.restart_s, 60);
+    EXPECT_EQ(budget.facility_factor, 1.3);
+    EXPECT_EQ(missing_for_goodput(budget), "the speed of the storage");
+}
+
+void expect_finished(const Explanation& node)
+{
+    EXPECT_THAT(node.formula, testing::Not(testing::HasSubstr("nan"))) << node.label;
+    EXPECT_FALSE(node.label.empty());
+    for (const Explanation& child : node.children)
+        expect_finished(child);
+}
+
+// Each figure opens into a tree whose top is the figure, of what is known and of what is not.
+TEST(ExplainTraining, EveryFigureHasItsDerivation)
+{
+    const Prediction prediction = predict(search_plan("llama-3.1-8b", "dgx-h100", 16, 64));
+    ASSERT_TRUE(prediction.step_time_s);
+    TrainingBudget budget;
+    budget.tokens = 1e12;
+    budget.price_per_gpu_hour = 2.5;
+    budget.failures_per_gpu_hour = 1.0 / 160;
+    budget.failures_per_node_hour = 1.0 / 40;
+    budget.storage_gb_s = 4;
+    const Json known = to_json(economics_of(prediction.plan, *prediction.step_time_s, budget));
+    for (const std::string& figure : training_figures()) {
+        const auto tree = explain_training(prediction, budget, figure);
+        ASSERT_TRUE(tree) << figure;
+        ASSERT_TRUE(tree->value) << figure;
+        const double shown = figure == "checkpoint_bytes" ? *tree->value * 1e9 : *tree->value; // GB
+        EXPECT_NEAR(shown / known[figure].get<double>(), 1, 1e-12) << figure;
+        expect_finished(*tree);
+    }
+    EXPECT_EQ(training_explanation_json(prediction, budget).size(), training_figures().size());
+    EXPECT_FALSE(explain_training(prediction, budget, "step_time_s"));
+    budget.storage_gb_s = budget.price_per_gpu_hour = TrainingBudget::kUnknown;
+    EXPECT_EQ(explain_training(prediction, budget, "cost")->formula, "not known without the price of a GPU hour");
+    for (const char* figure : {"goodput", "expected_days", "checkpoint_interval_s", "failures"}) {
+        const auto tree = explain_training(prediction, budget, figure);
+        EXPECT_FALSE(tree->value) << figure;
+        EXPECT_EQ(tree->formula, "not known without the speed of the storage") << figure;
+    }
+    for (const std::string& figure : training_figures())
+        expect_finished(*explain_training(prediction, budget, figure));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/prediction.h"
 #include "core/search/enumerate.h"
+#include "core/search/refused.h"
 #include "core/search/search_cost.h"
 #include "tests/core/search/search_plans.h"
 
@@ -131,6 +132,35 @@ TEST(Search, CountsEveryLayoutOnce)
     for (const MeshUnit& unit : mesh_units(request.space))
         for_each_candidate(request.space, request.plan, unit, [&](const Candidate&) { ++enumerated; });
     EXPECT_EQ(counts.enumerated, enumerated);
+}
+
+// Megatron-LM gives every stage as many layers: 3 stages cannot share the 80 of Llama 70B so.
+TEST(Search, WhatTheSoftwareStopsAtIsHiddenAndCounted)
+{
+    SearchRequest request = small_request();
+    request.plan = search_plan("llama-3.1-70b", "dgx-h100", 48, 48, "megatron-lm");
+    request.space = default_space(request.plan, {48});
+    request.space.tp = {4, 8};
+    request.space.cp = {1};
+    request.space.pp = {2, 3, 4};
+    request.space.virtual_stages = {1};
+    request.top = 1000;
+    const SearchResult all = search(request);
+    request.hides_refused = true;
+    const SearchResult runs = search(request);
+    EXPECT_EQ(all.counts.refused, 0);
+    EXPECT_GT(runs.counts.refused, 0);
+    EXPECT_EQ(runs.counts.enumerated, all.counts.enumerated);
+    EXPECT_EQ(runs.counts.does_not_fit, all.counts.does_not_fit);
+    EXPECT_EQ(
+        runs.counts.refused + runs.counts.evaluated + runs.counts.bounded, all.counts.evaluated + all.counts.bounded);
+    for (const FoundLayout& found : runs.best)
+        EXPECT_NE(found.candidate.pp, 3);
+    const auto why = std::ranges::find(runs.rejections, std::string(kStackStops), &Rejection::code);
+    ASSERT_NE(why, runs.rejections.end());
+    EXPECT_EQ(why->count, runs.counts.refused);
+    EXPECT_THAT(why->example, testing::HasSubstr("stops where"));
+    EXPECT_FALSE(runs.best.empty());
 }
 
 TEST(Search, DoesNotDependOnTheNumberOfThreads)

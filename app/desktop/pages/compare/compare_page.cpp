@@ -142,6 +142,7 @@ QWidget* ComparePage::makeSide()
 QWidget* ComparePage::makeTable()
 {
     m_table->present(m_model, "comparison", tr("Comparison"));
+    m_table->keepWidths(); // fitColumns() has them
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setItemDelegate(new LevelDelegate(CompareModel::LevelRole, m_table));
     m_table->horizontalHeader()->setStretchLastSection(false);

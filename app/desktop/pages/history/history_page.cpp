@@ -124,6 +124,10 @@ QWidget* HistoryPage::makeTable()
     connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
     m_table->onKey(Qt::Key_C, [this] { compareSelected(); });
     m_table->setRowMenu([this](QMenu& menu) { fillRowMenu(menu); });
+    m_table->setViewParts({[this] {
+                               return QVariantMap{{QStringLiteral("filter"), m_filter->text()}};
+                           },
+        [this](const QVariantMap& parts) { m_filter->setText(parts.value(QStringLiteral("filter")).toString()); }});
     m_filterBar = new FilterBar(
         m_filter, 360, {m_count}, {m_compare, m_recalibrate, m_delete, m_import->button(), makeExports()});
     m_table->present(m_model, "history", tr("Stored runs"));

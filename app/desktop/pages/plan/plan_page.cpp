@@ -9,6 +9,7 @@
 #include "app/desktop/widgets/cards/card_stack.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/cards/figure_strip.h"
+#include "app/desktop/widgets/cards/training_view.h"
 #include "app/desktop/widgets/charts/memory_bars.h"
 #include "app/desktop/widgets/charts/memory_over_time.h"
 #include "app/desktop/widgets/charts/rank_mesh_view.h"
@@ -52,6 +53,7 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     , m_warnings(new WarningBar)
     , m_adviceBar(new AdviceBar(m_advice))
     , m_adviceView(new AdviceView(m_advice))
+    , m_training(new TrainingView(document))
 {
     setLayout(rowOf({makeSplitter(QStringLiteral("plan.config"), Qt::Horizontal, {m_config, makeAnswer()}, {26, 74})}));
     m_bars->setSubtitle(tr("peak GPU of each pipeline stage, GiB"));
@@ -98,6 +100,8 @@ void PlanPage::connectDerivations()
         if (m_document.prediction())
             openDerivation(tr("the bar"), explain_span(*m_document.prediction(), kind, seconds), {});
     });
+    connect(m_training, &TrainingView::figureActivated, this,
+        [this](const QString& title, const Explanation& explanation) { openDerivation(title, explanation, {}); });
     const auto explainAs = [this](const char* figure) {
         return [this, figure](const QString& part) -> QString {
             if (!m_document.prediction())
@@ -149,7 +153,7 @@ QWidget* PlanPage::makeAnswer()
 {
     m_memoryCards = new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}});
     m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")},
-        {m_adviceView, tr("Advice")}});
+        {m_adviceView, tr("Advice")}, {m_training, tr("Budget")}});
     QSplitter* why = arrangeSplitter(
         new FoldingSplitter(kFoldWidth), QStringLiteral("plan.why"), {m_memoryCards, m_split}, {5, 4});
     QSplitter* rows = makeSplitter(QStringLiteral("plan.rows"), Qt::Vertical, {why, m_whenCards}, {10, 11});
@@ -187,7 +191,7 @@ void PlanPage::showStale()
 {
     const bool stale = m_document.prediction() && !m_document.isAnswered();
     m_figures->setStale(stale);
-    for (Card* card : std::initializer_list<Card*>{m_bars, m_overTime, m_split, m_timeline, m_bounds})
+    for (Card* card : std::initializer_list<Card*>{m_bars, m_overTime, m_split, m_timeline, m_bounds, m_training})
         card->setStale(stale);
 }
 

@@ -27,6 +27,7 @@ class RankMeshView;
 class ScrollColumn;
 class StepSplit;
 class TimelineView;
+class TrainingView;
 class WarningBar;
 
 class PlanPage : public QWidget {
@@ -73,6 +74,7 @@ private:
     WarningBar* m_warnings;
     AdviceBar* m_adviceBar;
     AdviceView* m_adviceView;
+    TrainingView* m_training;
     CardStack *m_memoryCards = nullptr, *m_whenCards = nullptr;
     ScrollColumn* m_answer = nullptr;
     int m_stage = -1; // marked in every picture; -1 = none

@@ -38,6 +38,10 @@ QueuePanel::QueuePanel(QWidget* parent)
         if (const QueuedRun* const run = selected(); run && !run->run.empty())
             emit runChosen(fromUtf8(run->run));
     });
+    for (QPushButton* button : {m_show, m_earlier, m_later, m_remove})
+        m_table->addRowAction(
+            button->text(), button == m_remove ? QKeySequence(Qt::Key_Delete) : QKeySequence(),
+            [button] { button->click(); }, [button] { return button->isEnabled(); });
     const auto changes = [this](QPushButton* button, std::function<Expected<void>(std::int64_t)> edit) {
         connect(button, &QPushButton::clicked, this, [this, edit = std::move(edit)] { change(edit); });
     };

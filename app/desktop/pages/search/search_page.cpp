@@ -15,6 +15,7 @@
 #include "app/desktop/widgets/text/elided_label.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/facts.h"
+#include "app/view/prediction/whole_training.h"
 #include "app/view/search/search_words.h"
 #include "core/calibration/user/evidence.h"
 #include "core/plan/plan_edit.h"
@@ -32,6 +33,9 @@
 #include <QSpinBox>
 #include <QStackedLayout>
 
+#include <cmath>
+#include <utility>
+
 namespace fourfold::ui {
 
 namespace {
@@ -39,7 +43,7 @@ constexpr int kMostExported = 100'000;
 // Of the session.
 const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("gpus"), kUpTo = QStringLiteral("upTo"),
               kConstraint = QStringLiteral("constraint"), kFilter = QStringLiteral("filter"),
-              kParetoOnly = QStringLiteral("paretoOnly");
+              kParetoOnly = QStringLiteral("paretoOnly"), kShowRefused = QStringLiteral("showRefused");
 
 } // namespace
 
@@ -60,6 +64,7 @@ SearchPage::SearchPage(PlanTabs& plans)
     , m_pin(makeButton(tr("Pin"), "plain", "", tr("Keep this row for comparing (P)")))
     , m_compare(makeButton(tr("Compare pinned"), "plain"))
     , m_paretoOnly(new QCheckBox(tr("Pareto front only")))
+    , m_showRefused(named(new QCheckBox(tr("Show refused")), "showRefused", tr("Show what the software refuses")))
     , m_table(new DataTable)
     , m_scatter(new ParetoScatter(m_results))
 {
@@ -77,8 +82,9 @@ QWidget* SearchPage::makeQuestion()
     for (const view::ObjectiveChoice& choice : view::objective_choices())
         m_objective->addItem(exactText(choice.label), exactText(choice.field));
     named(m_objective, "objective", tr("Objective"));
-    m_objective->setToolTip(
-        tr("\u201cto train\u201d: 20 tokens per parameter (Chinchilla). In expressions, cost counts GPU-hours."));
+    m_objective->setToolTip(tr("\u201cto train\u201d: the tokens, price, failures and power of the plan (card "
+                               "\u201cBudget\u201d of its page)"));
+    m_showRefused->setToolTip(tr("Also layouts that fit, but at which the plan's software would stop; searches again"));
     m_gpus->setRange(1, 1 << 20);
     m_gpus->setGroupSeparatorShown(true);
     named(m_gpus, "searchGpus", tr("GPUs to search for"));
@@ -109,12 +115,21 @@ QWidget* SearchPage::makeResults()
     auto* menu = new QMenu(exports);
     addTableExports(*menu, this, tr("Search results"), [this] { return m_results.results().table(kMostExported); });
     exports->setMenu(menu);
-    m_filterBar = new FilterBar(m_filter, 0, {m_paretoOnly}, {m_apply, m_pin, m_compare, exports});
+    m_filterBar = new FilterBar(m_filter, 0, {m_paretoOnly, m_showRefused}, {m_apply, m_pin, m_compare, exports});
     m_table->present(m_results, "results", tr("Found layouts"));
     m_table->setItemDelegate(new LevelDelegate(ResultsModel::LevelRole, m_table));
     m_table->setSortingEnabled(true);
     m_table->horizontalHeader()->setSortIndicator(ResultsModel::place, Qt::AscendingOrder);
     m_table->setWidths(ResultsModel::widths());
+    m_table->setUsuallyHidden({ResultsModel::days, ResultsModel::cost, ResultsModel::energy});
+    m_table->setViewParts(
+        {[this] {
+             return QVariantMap{{kFilter, m_filter->text()}, {kParetoOnly, m_paretoOnly->isChecked()}};
+         },
+            [this](const QVariantMap& parts) {
+                m_filter->setText(parts.value(kFilter).toString());
+                m_paretoOnly->setChecked(parts.value(kParetoOnly).toBool());
+            }});
     m_table->setFitting({});
     QList<int> all;
     for (int column = ResultsModel::place; column < ResultsModel::confidence; ++column)
@@ -148,6 +163,11 @@ void SearchPage::connectParts()
         showState();
     });
     connect(m_paretoOnly, &QCheckBox::toggled, &m_results, &ResultsModel::setParetoOnly);
+    connect(m_showRefused, &QCheckBox::clicked, this, [this] {
+        if (m_service.isRunning() || m_found->currentIndex() > 0) // something was asked: the answer is another one now
+            m_again = true;
+        m_service.isRunning() ? m_service.cancel() : searchAgain();
+    });
     connect(&m_service, &SearchService::found, this, [this](const std::vector<ResultRow>& rows) {
         m_results.append(rows);
         showState();
@@ -179,6 +199,11 @@ void SearchPage::connectParts()
     connect(m_compare, &QPushButton::clicked, this, &SearchPage::comparePinned);
     connect(m_nothing, &NothingFoundView::applyRequested, this, &SearchPage::applyCure);
     m_table->onKey(Qt::Key_P, pin);
+    m_table->addRowAction(m_apply->text(), Qt::Key_Return, [this] { applySelected(); });
+    m_table->addRowAction(tr("Pin"), Qt::Key_P, pin);
+    m_table->addRowAction(
+        tr("Compare pinned"), Qt::Key_C, [this] { comparePinned(); },
+        [this] { return !m_results.results().pinned().empty(); });
     m_table->onKey(Qt::Key_C, [this] { comparePinned(); });
     auto* startKey = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
     startKey->setContext(Qt::WidgetWithChildrenShortcut);
@@ -203,7 +228,7 @@ QVariantMap SearchPage::state() const
 {
     return {{kObjective, m_objective->currentData()}, {kGpus, m_asked == &m_plans.current() ? m_gpus->value() : 0},
         {kUpTo, m_upTo->isChecked()}, {kConstraint, m_constraint->text()}, {kFilter, m_filter->text()},
-        {kParetoOnly, m_paretoOnly->isChecked()}};
+        {kParetoOnly, m_paretoOnly->isChecked()}, {kShowRefused, m_showRefused->isChecked()}};
 }
 
 void SearchPage::restore(const QVariantMap& state)
@@ -219,6 +244,7 @@ void SearchPage::restore(const QVariantMap& state)
     m_constraint->setText(state.value(kConstraint).toString());
     m_filter->setText(state.value(kFilter).toString());
     m_paretoOnly->setChecked(state.value(kParetoOnly).toBool());
+    m_showRefused->setChecked(state.value(kShowRefused).toBool());
 }
 
 void SearchPage::showPlan()
@@ -256,8 +282,9 @@ void SearchPage::start()
     const std::optional<ResolvedPlan>& plan = m_plans.current().resolved();
     if (!plan || !m_constraint->error().isEmpty())
         return; // the page says why
-    Expected<SearchRequest> request = view::search_request(
-        *plan, gpuCounts(*plan), m_objective->currentData().toString().toStdString(), m_constraint->expression());
+    Expected<SearchRequest> request = view::search_request(m_plans.current().plan(), *plan,
+        {gpuCounts(*plan), m_objective->currentData().toString().toStdString(), m_constraint->expression(),
+            m_showRefused->isChecked()});
     if (!succeeded(window(), tr("The search cannot start"), request))
         return;
     m_results.clear();
@@ -271,6 +298,12 @@ void SearchPage::start()
     // What is the same in every row takes no room.
     m_table->setColumnHidden(ResultsModel::gpus, request->space.gpus.size() == 1);
     m_table->setColumnHidden(ResultsModel::ep, !plan->model.experts);
+    // Who says what a training costs wants to see it; from then on the columns are the user's.
+    if (const bool reckons = has_budget(m_plans.current().plan()); std::exchange(m_reckons, reckons) != reckons) {
+        m_table->setColumnHidden(ResultsModel::days, !reckons);
+        m_table->setColumnHidden(ResultsModel::cost, !reckons || std::isnan(request->budget.price_per_gpu_hour));
+    }
+    m_results.setTrainingTip(view::budget_line(request->budget));
     m_service.start(*std::move(request));
     m_results.setWarnings([asked = m_service.request()](const FoundLayout& found) {
         return predict_with_evidence(plan_of(found, asked)).warnings;
@@ -298,6 +331,13 @@ void SearchPage::showOutcome(const SearchResult& result)
     }
     emit message(fromUtf8(view::search_outcome_text(result)));
     showState();
+    searchAgain();
+}
+
+void SearchPage::searchAgain()
+{
+    if (std::exchange(m_again, false))
+        start();
 }
 
 void SearchPage::select(int row)

@@ -61,6 +61,7 @@ private:
     void showState();
     void showProgress(double share, const SearchCounts& counts);
     void showOutcome(const SearchResult& result);
+    void searchAgain(); // where that was asked for
     void select(int row);
     void comparePinned();
     [[nodiscard]] std::vector<int> gpuCounts(const ResolvedPlan& plan) const;
@@ -78,7 +79,9 @@ private:
     QLabel *m_constraintError, *m_question, *m_state;
     QProgressBar* m_progress;
     QPushButton *m_start, *m_apply, *m_pin, *m_compare;
-    QCheckBox* m_paretoOnly;
+    QCheckBox *m_paretoOnly, *m_showRefused;
+    bool m_again = false; // the question was changed while its search ran
+    bool m_reckons = false; // the plan that was searched from last has a budget
     DataTable* m_table;
     QStackedLayout* m_found = nullptr; // the table, or why it is empty
     NothingFoundView* m_nothing = nullptr;

@@ -31,6 +31,7 @@ AdviceView::AdviceView(AdviceFinder& finder, QWidget* parent)
         if (m_table->currentIndex().isValid())
             m_finder.apply(static_cast<std::size_t>(m_table->currentIndex().row()));
     };
+    m_table->addRowAction(m_apply->text(), Qt::Key_Return, apply);
     connect(m_apply, &QPushButton::clicked, this, apply);
     connect(m_table, &QAbstractItemView::activated, this, apply);
     connect(&finder, &AdviceFinder::changed, this, &AdviceView::showState);

@@ -46,6 +46,14 @@ void CardStack::setCurrent(int index)
     m_switch->setCurrentIndex(index);
 }
 
+void CardStack::setCurrent(const Card& card)
+{
+    for (int i = 0; i < m_entries.size(); ++i) {
+        if (m_entries[i].card == &card)
+            setCurrent(i);
+    }
+}
+
 int CardStack::current() const
 {
     return m_switch->currentIndex();

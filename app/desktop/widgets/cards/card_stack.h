@@ -22,6 +22,7 @@ public:
     };
     explicit CardStack(const QList<Entry>& entries, QWidget* parent = nullptr);
     void setCurrent(int index);
+    void setCurrent(const Card& card); // one of them
     [[nodiscard]] int current() const;
 
 signals:

@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/tables/table_header.h"
+#include "app/desktop/widgets/tables/table_views.h"
 #include "app/models/shared/text.h"
 
 #include <QApplication>
@@ -16,6 +17,10 @@
 #include <algorithm>
 
 namespace fourfold::ui {
+
+namespace {
+constexpr int kWidestWords = 320; // of a column whose width nobody gave
+}
 
 DataTable::DataTable(QWidget* parent)
     : QTableView(parent)
@@ -88,7 +93,7 @@ void DataTable::resetColumns()
 {
     QHeaderView* header = horizontalHeader();
     for (int column = 0; column < header->count(); ++column) {
-        header->showSection(column);
+        header->setSectionHidden(column, m_hidden.contains(column));
         header->moveSection(header->visualIndex(column), column);
     }
     resetWidths();
@@ -107,33 +112,66 @@ void DataTable::setFitting(const QList<int>& words)
     grow();
 }
 
+void DataTable::keepWidths()
+{
+    m_isFitting = false;
+}
+
+void DataTable::setUsuallyHidden(const QList<int>& columns)
+{
+    m_hidden = columns;
+    for (const int column : columns)
+        setColumnHidden(column, true);
+}
+
+void DataTable::addRowAction(
+    const QString& text, const QKeySequence& shown, std::function<void()> run, std::function<bool()> possible)
+{
+    m_rowActions.append({text, shown, std::move(run), std::move(possible)});
+}
+
+bool DataTable::isCut(int column) const
+{
+    if (m_words)
+        return m_words->contains(column);
+    const int side = model()->index(0, column).data(Qt::TextAlignmentRole).toInt();
+    return (side & Qt::AlignRight) == 0;
+}
+
 int DataTable::widthOf(int column) const
 {
-    const int given = px(m_widths[column]);
+    const bool isGiven = column < m_widths.size();
     if (!m_isFitting || !model() || model()->rowCount() == 0)
-        return given;
+        return isGiven ? px(m_widths[column]) : columnWidth(column);
     const int title = horizontalHeader()->sectionSizeHint(column);
     const int needed = std::max(title, sizeHintForColumn(column) + px(8));
-    return m_words.contains(column) ? std::max(title, std::min(needed, given)) : needed;
+    const int widest = px(isGiven ? m_widths[column] : kWidestWords);
+    return isCut(column) ? std::max(title, std::min(needed, widest)) : needed;
+}
+
+int DataTable::fittedColumns() const
+{
+    return m_isFitting && model() ? model()->columnCount() : static_cast<int>(m_widths.size());
 }
 
 void DataTable::grow()
 {
     if ((m_growing.isEmpty() && !m_isFitting) || m_widthsColumns < m_widths.size())
         return;
-    for (int i = 0; i < m_grown.size(); ++i) {
+    for (int i = 0; i < std::min<qsizetype>(m_grown.size(), fittedColumns()); ++i) {
         if (m_grown[i] > 0 && !isColumnHidden(i) && columnWidth(i) != m_grown[i])
             return; // the user's
     }
     QList<int> widths;
     int spare = viewport()->width(), growing = 0;
-    for (int i = 0; i < m_widths.size(); ++i) {
+    const int columns = fittedColumns();
+    for (int i = 0; i < columns; ++i) {
         widths << (isColumnHidden(i) ? 0 : widthOf(i));
         spare -= widths.back();
         growing += m_growing.contains(i) && !isColumnHidden(i);
     }
     m_grown.clear();
-    for (int i = 0; i + 1 < m_widths.size(); ++i) { // the last one takes what is left anyway
+    for (int i = 0; i + 1 < columns; ++i) { // the last one takes what is left anyway
         const bool grows = m_growing.contains(i) && !isColumnHidden(i);
         m_grown << (isColumnHidden(i) ? columnWidth(i) : widths[i] + (grows ? std::max(0, spare) / growing : 0));
         if (!isColumnHidden(i))
@@ -175,12 +213,25 @@ QString DataTable::selectionAsText() const
 void DataTable::contextMenuEvent(QContextMenuEvent* event)
 {
     QMenu menu;
-    if (m_rowMenu && currentIndex().isValid())
+    const bool isOnRow = currentIndex().isValid();
+    if (m_rowMenu && isOnRow)
         m_rowMenu(menu);
+    for (const RowAction& action : m_rowActions) {
+        if (!isOnRow)
+            break;
+        QAction* entry = menu.addAction(action.text, action.shown, this, action.run);
+        entry->setEnabled(!action.possible || action.possible());
+    }
     if (!menu.isEmpty())
         menu.addSeparator();
+    if (isOnRow && selectionMode() != NoSelection)
+        menu.addAction(tr("Copy cell"), this,
+            [this] { QApplication::clipboard()->setText(spreadsheetCell(currentIndex().data().toString())); });
     const QString copy = selectionMode() == NoSelection ? tr("Copy table") : tr("Copy rows");
     menu.addAction(copy, QKeySequence::Copy, this, [this] { QApplication::clipboard()->setText(selectionAsText()); });
+    menu.addSeparator();
+    static_cast<TableHeader*>(horizontalHeader())->addColumns(*menu.addMenu(tr("Columns")));
+    addViews(menu, *this);
     menu.exec(event->globalPos());
 }
 

@@ -3,10 +3,13 @@
 // tab-separated text.
 #pragma once
 
+#include <QKeySequence>
 #include <QList>
 #include <QTableView>
+#include <QVariantMap>
 
 #include <functional>
+#include <optional>
 
 class QMenu;
 
@@ -22,16 +25,30 @@ public:
     void present(QAbstractItemModel& model, const char* name, const QString& accessible, bool alternates = true);
     // A key that does something while the table has the focus.
     void onKey(Qt::Key key, std::function<void()> run);
-    // Adds what can be done with the selected rows to their menu, above "Copy".
+    // What can be done with the selected rows, for their menu, above "Copy": an entry with the key that does the same
+    // (empty: none), off where `possible` says so; or whatever `fill` adds.
+    void addRowAction(
+        const QString& text, const QKeySequence& shown, std::function<void()> run, std::function<bool()> possible = {});
     using RowMenu = std::function<void(QMenu& menu)>;
     void setRowMenu(RowMenu fill) { m_rowMenu = std::move(fill); }
+    // What else belongs to a view of this table that is kept by a name (table_views.h), as its filter.
+    struct ViewParts {
+        std::function<QVariantMap()> get;
+        std::function<void(const QVariantMap&)> put;
+    };
+    void setViewParts(ViewParts parts) { m_viewParts = std::move(parts); }
+    [[nodiscard]] const ViewParts& viewParts() const { return m_viewParts; }
     // Widths of the columns at 100 % zoom; the last column takes the rest. They follow the zoom, and are given to
     // columns that come later.
     void setWidths(const QList<int>& widths);
     // What a wide table has to spare goes to these columns, in equal parts, until the user sets a width.
     void setGrowing(const QList<int>& columns);
-    // Columns are as wide as what they hold, figures whole; only those of `words` are cut at the width of setWidths().
+    // Columns are as wide as what they hold, figures whole; words are cut at the width of setWidths(), or at a usual
+    // one. Which columns are words: all whose cells stand at the left, or those given here.
     void setFitting(const QList<int>& words);
+    void keepWidths(); // instead: those of setWidths(), whatever stands there
+    // Not on show until somebody chooses them.
+    void setUsuallyHidden(const QList<int>& columns);
     void setModel(QAbstractItemModel* model) override;
     void resetWidths();
     void resetColumns(); // all of them, in the order of the model, at their widths
@@ -52,12 +69,24 @@ protected:
 private:
     void grow();
     [[nodiscard]] int widthOf(int column) const; // without what grow() adds
+    [[nodiscard]] int fittedColumns() const; // how many grow() looks at
     void fitRows();
     void fitColumns(); // where zoom or number of columns are others than those of the widths
 
+    struct RowAction {
+        QString text;
+        QKeySequence shown;
+        std::function<void()> run;
+        std::function<bool()> possible;
+    };
+    [[nodiscard]] bool isCut(int column) const; // where what it holds is wider than its place
+
     RowMenu m_rowMenu;
-    QList<int> m_widths, m_growing, m_words;
-    bool m_isFitting = false;
+    QList<RowAction> m_rowActions;
+    ViewParts m_viewParts;
+    QList<int> m_widths, m_growing, m_hidden;
+    std::optional<QList<int>> m_words; // empty: by the side on which the cells stand
+    bool m_isFitting = true;
     QList<int> m_grown; // the widths that grow() gave
     int m_widthsZoom = 0, m_widthsColumns = 0;
 };

@@ -3,6 +3,8 @@
 
 #include "app/desktop/look/theme.h"
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/tables/data_table.h"
+#include "app/desktop/widgets/tables/table_views.h"
 
 #include <QAbstractItemModel>
 #include <QContextMenuEvent>
@@ -28,6 +30,16 @@ TableHeader::TableHeader(QWidget* parent)
 void TableHeader::contextMenuEvent(QContextMenuEvent* event)
 {
     QMenu menu;
+    addColumns(menu);
+    if (auto* table = qobject_cast<DataTable*>(parentWidget())) {
+        menu.addSeparator();
+        addViews(menu, *table);
+    }
+    menu.exec(event->globalPos());
+}
+
+void TableHeader::addColumns(QMenu& menu)
+{
     for (int place = 0; place < count(); ++place) {
         const int column = logicalIndex(place);
         const QString title = model()->headerData(column, Qt::Horizontal).toString();
@@ -40,7 +52,6 @@ void TableHeader::contextMenuEvent(QContextMenuEvent* event)
             emit columnsChosen();
         });
     }
-    menu.exec(event->globalPos());
 }
 
 void TableHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int section) const

@@ -5,12 +5,16 @@
 
 #include <QHeaderView>
 
+class QMenu;
+
 namespace fourfold::ui {
 
 class TableHeader : public QHeaderView {
     Q_OBJECT
 public:
     explicit TableHeader(QWidget* parent = nullptr); // a horizontal one
+
+    void addColumns(QMenu& menu); // one entry each, ticked where it is on show
 
 signals:
     void columnsChosen(); // others are on show

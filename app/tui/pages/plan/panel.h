@@ -41,6 +41,7 @@ std::unique_ptr<Panel> make_time_panel(Desk& desk);
 std::unique_ptr<Panel> make_timeline_panel(Desk& desk);
 std::unique_ptr<Panel> make_mesh_panel(Desk& desk);
 std::unique_ptr<Panel> make_bounds_panel(Desk& desk);
+std::unique_ptr<Panel> make_training_panel(Desk& desk);
 
 // The derivation of a figure over the page; `part`: the child of that name.
 void open_derivation(Desk& desk, const Prediction& prediction, const std::string& figure, const std::string& part = {});

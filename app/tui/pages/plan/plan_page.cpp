@@ -15,9 +15,19 @@ namespace {
 constexpr int kInputColumns = 46, kFewInputColumns = 32, kLabelColumns = 16;
 constexpr int kWideColumns = 116, kHighRows = 34; // where several pictures have room at once
 
+// Of the pictures, in a row: all of them have to be there.
+bool is_tight(int columns)
+{
+    return columns < 60;
+}
 int gap_between_names(int columns)
 {
-    return columns < 52 ? 1 : 2; // of the pictures, in a row
+    return is_tight(columns) ? 1 : 2;
+}
+std::string name_of(const Panel& panel, int columns)
+{
+    const std::string name = panel.name();
+    return is_tight(columns) && name == "Step time" ? "Time" : name;
 }
 } // namespace
 
@@ -30,6 +40,7 @@ PlanPage::PlanPage(Desk& desk)
     panels_.push_back(make_timeline_panel(desk));
     panels_.push_back(make_mesh_panel(desk));
     panels_.push_back(make_bounds_panel(desk));
+    panels_.push_back(make_training_panel(desk));
     panel_places_.resize(panels_.size() + 1);
 }
 
@@ -108,7 +119,7 @@ void PlanPage::draw_panels(Canvas& canvas, const Rect& place, const Look& look)
         return;
     int column = place.column;
     for (std::size_t i = 0; i <= panels_.size(); ++i) {
-        const char* name = i < panels_.size() ? panels_[i]->name() : "Advice";
+        const std::string name = i < panels_.size() ? name_of(*panels_[i], place.columns) : "Advice";
         const bool on = i == panel_;
         const Style style{on ? Ink::accent : Ink::muted, Ink::normal, on, on && pane_ == Pane::panel, on};
         column = canvas.text(place.row, column, name, style) + gap_between_names(place.columns);
@@ -281,7 +292,7 @@ bool PlanPage::click(const Key& key)
     if (key.row == panel_place_.row - 1) {
         int column = panel_place_.column;
         for (std::size_t i = 0; i <= panels_.size(); ++i) {
-            const int width = width_of(i < panels_.size() ? panels_[i]->name() : "Advice");
+            const int width = width_of(i < panels_.size() ? name_of(*panels_[i], panel_place_.columns) : "Advice");
             if (key.column >= column && key.column < column + width)
                 panel_ = i;
             column += width + gap_between_names(panel_place_.columns);

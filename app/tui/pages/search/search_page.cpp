@@ -40,11 +40,17 @@ std::optional<Expression> expression_of(const std::string& text)
     return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
+// Whether a column begins with its largest value: less time, money and energy are better.
+bool falls_first(int column)
+{
+    return column >= Results::throughput && !(column >= Results::step_time && column <= Results::energy);
+}
+
 // Figures before words: what has no room at the right can be done without for a moment.
 constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp, Results::cp, Results::pp, Results::dp,
     Results::ep, Results::virtual_stages, Results::micro_batch, Results::throughput, Results::memory, Results::mfu,
-    Results::against_plan, Results::step_time, Results::schedule, Results::sharding, Results::recompute,
-    Results::confidence};
+    Results::against_plan, Results::step_time, Results::days, Results::schedule, Results::sharding, Results::recompute,
+    Results::confidence, Results::cost, Results::energy};
 static_assert(std::size(kOrder) == Results::columns);
 
 std::string column_name(int column)
@@ -99,8 +105,9 @@ void SearchPage::start()
         return;
     }
     const int gpus = gpus_ > 0 ? gpus_ : plan->gpus;
-    Expected<SearchRequest> request = view::search_request(*plan,
-        up_to_ ? gpu_counts(plan->cluster, gpus) : std::vector<int>{gpus}, objective_, expression_of(constraint_));
+    Expected<SearchRequest> request = view::search_request(desk_.plan().state().plan(), *plan,
+        {up_to_ ? gpu_counts(plan->cluster, gpus) : std::vector<int>{gpus}, objective_, expression_of(constraint_),
+            shows_refused_});
     if (!request) {
         desk_.tell(request.error().line(), view::Tone::bad);
         return;
@@ -232,6 +239,10 @@ bool SearchPage::key(const Key& key)
         results_.sort(results_.sort_column(), !results_.is_falling());
     } else if (key.is('F')) {
         results_.set_pareto_only(!results_.pareto_only());
+    } else if (key.is('H')) {
+        shows_refused_ = !shows_refused_;
+        desk_.tell(shows_refused_ ? "Shows what the software would stop at" : "Hides what the software would stop at");
+        start();
     } else if (key.is('p')) {
         pin_chosen();
     } else if (key.is('C')) {
@@ -266,14 +277,13 @@ void SearchPage::sort_next(int step)
     const auto count = static_cast<int>(shown.size());
     const int next = ((static_cast<int>(at - shown.begin()) + step) % count + count) % count;
     const int column = shown[static_cast<std::size_t>(next)];
-    results_.sort(column, column >= Results::throughput && column != Results::step_time);
+    results_.sort(column, falls_first(column));
 }
 
 // Of a heading; of the one that it is sorted by already the other way round.
 void SearchPage::sort_by(int column)
 {
-    const bool falls = column >= Results::throughput && column != Results::step_time;
-    results_.sort(column, column == results_.sort_column() ? !results_.is_falling() : falls);
+    results_.sort(column, column == results_.sort_column() ? !results_.is_falling() : falls_first(column));
 }
 
 void SearchPage::ask_objective()
@@ -391,6 +401,7 @@ std::vector<Command> SearchPage::commands()
         {"Filter the results", "/", press('/')}, {"Sort by another column", "< >", press('>')},
         {"Turn the order round", "r", press('r')}, {"Pareto front only", "F", press('F')},
         {"Go to the picture, or back to the table", "Tab", [this] { key({Key::tab}); }},
+        {"Show or hide what the software would stop at", "H", press('H')},
         {"Put the layout into the plan", "Enter", [this] { apply_chosen(); }}, {"Pin the layout", "p", press('p')},
         {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')},
         {"Choose the columns", "", [this] { choice_.ask(desk_); }}};
@@ -399,7 +410,7 @@ std::vector<Command> SearchPage::commands()
 Json SearchPage::state() const
 {
     return {{"objective", objective_}, {"constraint", constraint_}, {"filter", filter_}, {"gpus", gpus_},
-        {"up_to", up_to_}, {"columns", choice_.state()}};
+        {"up_to", up_to_}, {"shows_refused", shows_refused_}, {"columns", choice_.state()}};
 }
 
 void SearchPage::restore(const Json& state)
@@ -425,6 +436,7 @@ void SearchPage::restore(const Json& state)
         gpus_ = std::clamp(state["gpus"].get<int>(), 0, kMaxGpus);
     choice_.restore(state.value("columns", Json()));
     up_to_ = state.contains("up_to") && state["up_to"] == true;
+    shows_refused_ = state.contains("shows_refused") && state["shows_refused"] == true;
 }
 
 } // namespace fourfold::tui

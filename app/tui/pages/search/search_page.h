@@ -65,7 +65,7 @@ private:
     // The question.
     std::string objective_ = "tps_per_gpu", constraint_, filter_;
     int gpus_ = 0; // 0: the plan's
-    bool up_to_ = false;
+    bool up_to_ = false, shows_refused_ = false;
     bool one_size_ = true, dense_ = true; // of the last search: columns that say nothing are left out
 
     std::string said_; // how far it is, or what came of it

@@ -3,6 +3,7 @@
 
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/plan/config/form_section.h"
+#include "app/desktop/pages/plan/config/layout_rows.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/degree_spin_box.h"
 #include "app/models/shared/text.h"
@@ -316,9 +317,12 @@ FormSection* makeLayoutSection(PlanDocument& document)
     section->follow([experts](const ResolvedPlan& plan) {
         FormSection::showRow(experts, plan.model.experts.has_value() || plan.layout.ep > 1);
     });
+    addExpertTensor(*section);
+    addStageLayers(document, *section);
     section->addRow(tr("Rank order"), {{makeOrder(document, *section), "layout.order"}});
     section->addChoice(tr("Sharding"), "training.sharding", tr("sharding"),
         [](const ResolvedPlan& plan) { return to_text(plan.training.sharding); });
+    addShardDegree(*section);
     section->addChoice(tr("Schedule"), "training.schedule", tr("pipeline schedule"),
         [](const ResolvedPlan& plan) { return to_text(plan.training.schedule); });
     section->addChoice(tr("Recompute"), "training.recompute", tr("recomputation"),
@@ -343,6 +347,12 @@ FormSection* makeBatchSection(PlanDocument& document)
     };
     addBatch("training.global_batch", tr("Global batch"), tr("global batch"), &Training::global_batch);
     addBatch("training.micro_batch", tr("Micro-batch"), tr("micro-batch"), &Training::micro_batch);
+    // The global batch follows, where this is written.
+    DegreeSpinBox* count = section->degreeBox("training.micro_batches", tr("micro-batches of a step"),
+        [](const ResolvedPlan& plan) { return plan.training.micro_batches; });
+    count->setRange(1, 1 << 26);
+    count->setSuffix(tr(" per step"));
+    section->addRow(tr("Micro-batches"), {{count, "training.micro_batches"}});
     section->addChoice(tr("Precision"), "training.precision", tr("precision"),
         [](const ResolvedPlan& plan) { return to_text(plan.training.precision); });
     QComboBox* stack = section->presetBox(
