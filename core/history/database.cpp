@@ -59,6 +59,12 @@ Problem obstacle(const fs::path& file)
         if (fs::is_directory(part, error))
             return {ProblemCode::io, "a folder lies where the history's file should", "move it away", part.string()};
     }
+    constexpr std::size_t kLongest = 500; // SQLite's 512, less what it puts behind the name
+    if (where.size() > kLongest)
+        return {ProblemCode::io,
+            "a history's path has at most " + std::to_string(kLongest) + " bytes, this one "
+                + std::to_string(where.size()),
+            "set XDG_DATA_HOME to a shorter one", where};
     if (fs::is_symlink(file, error) && !fs::exists(file, error))
         return {ProblemCode::io, "the history is a link that leads nowhere", "mend or remove it", where};
     struct rlimit limit { };

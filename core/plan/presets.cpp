@@ -122,8 +122,11 @@ Expected<Cluster> Presets::cluster(const std::string& id) const
     const Json& written = json["gpu"];
     if (!written.is_string() && !written.is_object())
         return no_gpu;
-    FOURFOLD_TRY(const Gpu gpu,
-        written.is_string() ? this->gpu(written.get<std::string>()) : gpu_from_json(written, path.string() + ": gpu"));
+    const std::string where = path.string() + ": gpu";
+    auto found = written.is_string() ? this->gpu(written.get<std::string>()) : gpu_from_json(written, where);
+    if (!found && found.error().where.empty()) // which of the user's clusters names it
+        found.error().where = where;
+    FOURFOLD_TRY(const Gpu gpu, std::move(found));
     FOURFOLD_TRY(Cluster cluster, cluster_from_json(json, gpu, path.string()));
     cluster.id = id;
     return cluster;

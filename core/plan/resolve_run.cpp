@@ -32,6 +32,12 @@ Expected<void> resolve_run(const Json& written, ResolvedPlan& plan)
         run.steps = kDefaultSteps;
     if (run.documents.end && !run.documents.mask)
         plan.notes.emplace_back("run.documents.end has no effect while run.documents.mask is off");
+    const RunSettings usual;
+    if (run.momentum != usual.momentum && plan.training.optimizer != Optimizer::muon)
+        plan.notes.emplace_back("run.momentum has no effect unless training.optimizer is muon");
+    if (run.ahead_loss_weight != usual.ahead_loss_weight && plan.model.predicted_ahead == 0)
+        plan.notes.push_back("run.ahead_loss_weight has no effect: " + plan.model.name
+            + " has no modules of multi-token prediction (num_nextn_predict_layers)");
     FOURFOLD_CHECK(check_data(run.data, plan.where, "run.data"));
     FOURFOLD_CHECK(check_data(run.eval.data, plan.where, "run.eval.data"));
     if (run.eval.every > 0 && run.eval.data.empty())

@@ -111,6 +111,17 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
     if (training.mx_rounding != Training().mx_rounding
         && (training.precision != Precision::fp8 || training.fp8_recipe != Fp8Recipe::mxfp8))
         plan.notes.emplace_back("training.mx_rounding has no effect unless training.fp8_recipe is mxfp8, in fp8");
+    const bool sharded = training.sharding == Sharding::parameters || training.sharding == Sharding::hybrid;
+    if (training.fsdp.each_micro_batch && (plan.layout.pp == 1 || !sharded))
+        plan.notes.emplace_back(
+            "training.fsdp.each_micro_batch has no effect but in a pipeline whose training.sharding "
+            "is parameters or hybrid");
+    const ExpertSettings usual;
+    const bool drops = training.experts.capacity > 0;
+    if (!plan.model.experts && (drops || training.experts.balance != usual.balance))
+        plan.notes.push_back("training.experts has no effect: " + plan.model.name + " has no experts");
+    else if (training.experts.capacity_of != usual.capacity_of && !drops)
+        plan.notes.emplace_back("training.experts.capacity_of has no effect while training.experts.capacity is 0");
     const auto better = stack.attention_by_generation.find(plan.cluster.gpu.generation);
     if (!chosen("attention") && better != stack.attention_by_generation.end())
         training.attention = better->second;

@@ -191,6 +191,11 @@ private:
         const Event& event = event_;
         if (event.phase != "X" || !std::isfinite(event.start_us) || !(event.length_us >= 0))
             return true;
+        // Beyond what any clock, step or message has: it would only make figures of hundreds of digits.
+        constexpr double kLatest = 1e17, kLongest = 1e13, kMostElements = 1e18; // microseconds: 3,000 years, 100 days
+        if (std::abs(event.start_us) > kLatest || event.length_us > kLongest
+            || std::max(event.given, event.gotten) > kMostElements)
+            return refuse(not_a_trace("an event begins, lasts or sends beyond all measure: " + in_quotes(event.name)));
         const double start = event.start_us * 1e-6, end = start + event.length_us * 1e-6;
         const bool is_kernel = event.category == "kernel" || event.category == "Kernel";
         const bool is_copy = has_any(event.category, {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"});
@@ -283,9 +288,13 @@ Expected<StepProfile> step_of(const Profile& profile, std::int64_t number)
                                       : std::find_if(profile.steps.begin(), profile.steps.end(),
                                           [&](const ProfiledStep& each) { return each.number == number; });
         if (found == profile.steps.end()) {
+            constexpr std::size_t kMostNamed = 12;
+            const auto& steps = profile.steps;
             std::string known;
-            for (const ProfiledStep& each : profile.steps)
-                known += (known.empty() ? "it has " : ", ") + std::to_string(each.number);
+            for (std::size_t i = 0; i < std::min(steps.size(), kMostNamed); ++i)
+                known += (known.empty() ? "it has " : ", ") + std::to_string(steps[i].number);
+            if (steps.size() > kMostNamed)
+                known += " ... " + std::to_string(steps.back().number);
             return Problem{ProblemCode::not_found, "the trace has no step " + std::to_string(number),
                 known.empty() ? "the profiler marked none: call its step()" : known, "step"};
         }

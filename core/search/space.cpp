@@ -142,6 +142,18 @@ SearchSpace default_space(const ResolvedPlan& plan, std::vector<int> gpus)
             space.schedule.push_back(traits.schedule);
     }
     space.orders = {plan.layout.order};
+    // What the plan has itself is always tried: no answer is worse than the question.
+    const auto also = [](auto& axis, const auto& own) {
+        if (std::find(axis.begin(), axis.end(), own) == axis.end())
+            axis.push_back(own);
+        sort_unique(axis);
+    };
+    also(space.micro_batch, plan.training.micro_batch);
+    also(space.virtual_stages, plan.layout.virtual_stages);
+    also(space.sharding, plan.training.sharding);
+    also(space.recompute, plan.training.recompute);
+    if (plan.training.schedule != Schedule::csv) // a file is of one shape
+        also(space.schedule, plan.training.schedule);
     return space;
 }
 

@@ -45,8 +45,8 @@ void for_each_mesh(const SearchSpace& space, int gpus, Visit&& visit)
 
 // The usual axes for a plan: GPUs as given; TP up to the attention heads, CP up to 64, PP up to the layers, EP over the
 // divisors of the experts, micro-batches of 1, 2, 4, 8 and 16, one to eight virtual stages, sharding none, optimizer
-// and parameters, every recomputation, schedules 1f1b and interleaved, the plan's order. What the plan's stack cannot
-// do is left out by the rules.
+// and parameters, every recomputation, schedules 1f1b and interleaved, the plan's order; and what else the plan has
+// itself. What the plan's stack cannot do is left out by the rules.
 SearchSpace default_space(const ResolvedPlan& plan, std::vector<int> gpus);
 
 // GPU counts up to `most`: whole nodes, and the divisors of one node below that.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/queue/queue_worker.h"
 
+#include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/pause.h"
 #include "core/history/store.h"
@@ -30,6 +31,23 @@ constexpr auto kBetweenLooks = 300ms;
 constexpr auto kBetweenLooksAtOthers = 2s;
 constexpr int kMostBroken = 3; // processes of one run that ended without a word, one after the other
 constexpr const char* kNotStarted = "not started";
+
+// Whether the queue has to be read anew: where its file is another one, and to be sure now and then.
+class Looks {
+public:
+    bool due(const RunQueue& queue)
+    {
+        constexpr int kAnyway = 10; // of so many looks
+        std::string stamp = queue.stamp(); // before it is read: what changes meanwhile is read again
+        const bool same = !stamp.empty() && stamp == seen_;
+        seen_ = std::move(stamp);
+        return !same || ++spared_ % kAnyway == 0;
+    }
+
+private:
+    std::string seen_;
+    int spared_ = 0;
+};
 
 Expected<void> write(const RunQueue& queue, std::int64_t number, const std::function<void(QueuedRun&)>& edit)
 {
@@ -167,7 +185,10 @@ private:
     // Taken out of the queue by another program.
     void listen(const std::stop_token& done)
     {
+        Looks looks;
         do {
+            if (!looks.due(queue_))
+                continue;
             auto contents = queue_.read();
             if (contents && contents->find(number_) == nullptr) {
                 any_.request_stop();
@@ -183,14 +204,26 @@ private:
     std::stop_callback<std::function<void()>> forward_;
 };
 
+// Where a program behind everything writes what nobody sees. A run is worth more than its log: what cannot be one (a
+// pipe, which would be waited for, a folder, a link) is left as it is.
+FileDescriptor open_log(const std::filesystem::path& log)
+{
+    constexpr int kHow = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    FileDescriptor file(::open(log.c_str(), kHow, 0600));
+    if (!file.valid() || !check_regular(file.get(), log))
+        file = FileDescriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    return file;
+}
+
 Expected<pid_t> spawn(
     const std::filesystem::path& program, const std::vector<std::string>& arguments, const std::filesystem::path& log)
 {
+    const FileDescriptor errors = open_log(log);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&actions, errors.get(), 2);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
@@ -290,9 +323,13 @@ Expected<bool> give_turns(
     if (!turns.valid())
         return false;
     Helpers helpers(queue, begin);
+    QueueContents contents;
+    Looks looks;
     while (!stop.stop_requested()) {
         FOURFOLD_CHECK(helpers.reap());
-        FOURFOLD_TRY(QueueContents contents, queue.read());
+        if (looks.due(queue)) {
+            FOURFOLD_TRY(contents, queue.read());
+        }
         for (const QueuedRun& run : contents.runs) {
             const bool left = run.state == TurnState::taken && !helpers.has(run.number)
                 && !queue.is_taken(std::to_string(run.number));

@@ -7,10 +7,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace fourfold {
 
@@ -19,27 +22,35 @@ namespace {
 constexpr int kFormat = 1; // of the file
 constexpr std::size_t kMostEnded = 100; // of them older ones are forgotten
 constexpr const char* kFile = "queue.json";
+constexpr std::chrono::seconds kPatience(10);
 
 Problem io_problem(const std::string& what, const std::filesystem::path& file)
 {
     return {ProblemCode::io, what + ": " + std::strerror(errno), {}, file.string()};
 }
 
-// The descriptor with its lock; not valid where `operation` has LOCK_NB and another program has the lock.
+// The descriptor with its lock; not valid where `operation` has LOCK_NB and another program has the lock. Nobody keeps
+// the queue's own lock for longer than it takes to write a file: who does, sleeps, and is not waited for without end.
 Expected<FileDescriptor> locked(const std::filesystem::path& file, int operation)
 {
     FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!descriptor.valid())
         return io_problem("the lock of the queue cannot be opened", file);
-    int result = 0;
-    do {
-        result = ::flock(descriptor.get(), operation);
-    } while (result != 0 && errno == EINTR);
-    if (result == 0)
-        return descriptor;
-    if (errno == EWOULDBLOCK)
-        return FileDescriptor();
-    return io_problem("the queue cannot be locked", file);
+    for (const auto begin = std::chrono::steady_clock::now();;) {
+        if (::flock(descriptor.get(), operation | LOCK_NB) == 0)
+            return descriptor;
+        if (errno == EINTR)
+            continue;
+        if (errno != EWOULDBLOCK)
+            return io_problem("the queue cannot be locked", file);
+        if ((operation & LOCK_NB) != 0)
+            return FileDescriptor();
+        if (std::chrono::steady_clock::now() - begin > kPatience)
+            return Problem{ProblemCode::io,
+                "another program has kept the queue locked for " + std::to_string(kPatience.count()) + " s",
+                "see whether one is stopped (`fuser " + file.string() + "` names it)", file.string()};
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
 }
 
 Json to_json(const QueuedRun& run)
@@ -91,10 +102,17 @@ Expected<QueueContents> read_contents(const std::filesystem::path& file)
             "format", "the queue was written by a newer Fourfold", "use that one, or move the file away");
     FOURFOLD_TRY(contents.last_number, fields.integer_or("last_number", 0, 0));
     FOURFOLD_TRY(contents.paused, fields.boolean_or("paused", false));
+    // What is no list is no empty one: the next change would write it over.
+    if (const auto runs = json.find("runs"); runs == json.end())
+        return fields.missing("runs", "a list");
+    else if (!runs->is_array())
+        return fields.wrong("runs", "a list");
     for (const Json& item : array_field(json, "runs")) {
         const std::string where = file.string() + ": runs[" + std::to_string(contents.runs.size()) + "]";
         FOURFOLD_TRY(const Fields entry, Fields::of(item, where));
         FOURFOLD_TRY(QueuedRun run, queued_run(entry));
+        if (contents.find(run.number) != nullptr)
+            return entry.problem("number", std::to_string(run.number) + " is another run's, too");
         contents.last_number = std::max(contents.last_number, run.number);
         contents.runs.push_back(std::move(run));
     }
@@ -182,6 +200,18 @@ std::filesystem::path RunQueue::default_folder()
 Expected<QueueContents> RunQueue::read() const
 {
     return read_contents(folder_ / kFile);
+}
+
+std::string RunQueue::stamp() const
+{
+    struct stat info { };
+    if (::stat((folder_ / kFile).c_str(), &info) != 0)
+        return {};
+    std::string text;
+    for (const std::int64_t part : {std::int64_t(info.st_dev), std::int64_t(info.st_ino), std::int64_t(info.st_size),
+             std::int64_t(info.st_mtim.tv_sec), std::int64_t(info.st_mtim.tv_nsec)})
+        text += std::to_string(part) + ' ';
+    return text;
 }
 
 Expected<void> RunQueue::change(const std::function<Expected<void>(QueueContents&)>& edit) const

@@ -64,6 +64,8 @@ public:
 
     // Empty where nothing was ever queued. Fails where the file is damaged or of a newer release.
     [[nodiscard]] Expected<QueueContents> read() const;
+    // Another one whenever read() may give something else: reading a long queue again and again would take a core.
+    [[nodiscard]] std::string stamp() const;
     // Reads, lets `edit` change what is there and writes it back; nobody else changes it meanwhile.
     Expected<void> change(const std::function<Expected<void>(QueueContents&)>& edit) const;
 

@@ -302,6 +302,8 @@ TEST_F(History, IsNoOutput)
 {
     expect_problem(fourfold({"history", "export", "--output", ""}), 2, "expected a name");
     expect_problem(fourfold({"calibrate", "--stack", "fourfold", "--history", "--output", ""}), 2, "expected a name");
+    // Before anything is read or fitted.
+    expect_problem(fourfold({"calibrate", "--stack", "fourfold", "none.csv", "--output", "a/b"}), 2, "a preset's id");
     fill();
     std::filesystem::create_symlink(history_file(), folder() / "link.csv");
     for (const std::string& output :

@@ -369,6 +369,8 @@ TEST(Schema, WhatStandsInTheWayIsSaid)
         EXPECT_NE(existing.error().line().find("leads nowhere"), std::string::npos);
     }
     EXPECT_TRUE(HistoryStore::open_existing(folder / "none/history.db"));
+    const std::string deep = std::string(200, 'x') + "/" + std::string(200, 'y') + "/" + std::string(200, 'z');
+    EXPECT_NE(said(deep + "/history.db", StoreMode::read_write).find("has at most 500 bytes"), std::string::npos);
 }
 
 TEST(Schema, MissingTablesAreDamage)

@@ -153,8 +153,18 @@ std::vector<Case> expert_cases()
                 "training.recompute=\"full\""},
             kAhead},
         {"ahead_pp3_tp2_plain", {"gpus=6", "layout.pp=3", "layout.tp=2", "training.sequence_parallel=false"}, kAhead},
+        {"ahead_pp2_dp2_fsdp_each",
+            {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"parameters\"",
+                "training.fsdp.each_micro_batch=true"},
+            joined(kAhead, {kOneByOne, "model.num_hidden_layers=4"})},
         {"ahead_tied_pp2_zero1", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.sharding=\"optimizer\""},
             kAheadTied},
+        // The head has several weight gradients that wait: none of its ranks may sum up before the last.
+        {"ahead_pp2_dp2_zb_h1", {"gpus=4", "layout.pp=2", "layout.dp=2", "training.schedule=\"zb-h1\""},
+            joined(kAhead, {kOneByOne})},
+        {"ahead_tied_pp2_dp2_dualpipe_v_zero2",
+            {"gpus=4", "layout.pp=2", kTwoChunks, "layout.dp=2", kDualPipe, "training.sharding=\"gradients\""},
+            joined(kAheadTied, {kOneByOne, "model.num_hidden_layers=4"})},
         {"ahead_zb_v", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"zb-v\""},
             {kDeepseek[0], "model.num_nextn_predict_layers=1", "model.num_hidden_layers=4"}},
     };

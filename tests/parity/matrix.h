@@ -18,4 +18,8 @@ std::vector<Case> mesh_shapes();
 // those that planner and trainer accept.
 std::vector<Case> drawn_cases(int count, unsigned seed, int most_ranks);
 
+// Models, techniques and meshes drawn at random from everything that planner and trainer accept together: documents,
+// optimizers, experts, prediction modules, offloading, sharded pipelines. The same on every call with a seed.
+std::vector<Case> random_cases(int count, unsigned seed, int most_ranks);
+
 } // namespace fourfold::testing

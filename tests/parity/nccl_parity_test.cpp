@@ -2,6 +2,7 @@
 // Meshes under NCCL's rules (runner/trainer/comm/nccl_rules.h): none deadlocks, none mixes up its messages, and each
 // still equals one rank. What used to be wrong stays as a control: it has to fail. The long test has the whole matrix:
 //   FOURFOLD_NCCL_REPORT=resources/reports/under-nccl-rules.md build/release/tests/trainer_nccl_parity_long_test
+// Other random meshes than those that always run: FOURFOLD_RANDOM_MESHES=COUNT,SEED and --gtest_filter='Random*'.
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
 #include "tests/parity/ranks.h"
@@ -11,9 +12,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <stdexcept>
 
 namespace fourfold::testing {
 namespace {
@@ -99,6 +102,18 @@ INSTANTIATE_TEST_SUITE_P(MorePrecisions, UnderNcclRules, ::testing::ValuesIn(mor
     [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(
     Shapes, UnderNcclRules, ::testing::ValuesIn(mesh_shapes()), [](const auto& info) { return info.param.name; });
+// Techniques that no table puts together.
+std::vector<Case> random_meshes()
+{
+    const char* const wanted = std::getenv("FOURFOLD_RANDOM_MESHES");
+    int count = 32;
+    unsigned seed = 20261127;
+    if (wanted != nullptr && std::sscanf(wanted, "%d,%u", &count, &seed) != 2)
+        throw std::runtime_error("FOURFOLD_RANDOM_MESHES: expected COUNT,SEED");
+    return random_cases(count, seed, 8);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Random, UnderNcclRules, ::testing::ValuesIn(random_meshes()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Triples, UnderNcclRules, ::testing::ValuesIn(covering_array(3, 16)),
     [](const auto& info) { return "row" + std::to_string(info.index) + "_" + info.param.name; });
 #else

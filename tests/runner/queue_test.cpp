@@ -9,7 +9,10 @@
 #include "runner/runs/watch.h"
 #include "tests/runner/support.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,9 +174,14 @@ TEST_F(Queue, ADamagedOrNewerFileIsNamedAndKept)
     add({});
     const auto file = queue.folder() / "queue.json";
     const auto text = read_text_file(file);
-    ASSERT_TRUE(text);
+    auto twice = read_json_file(file);
+    ASSERT_TRUE(text && twice);
+    (*twice)["runs"].push_back((*twice)["runs"][0]);
     for (const auto& [damaged, said] : {std::pair{text->substr(0, text->size() / 2), "queue.json"},
              std::pair{std::string(R"({"format": 2, "runs": []})"), "newer Fourfold"},
+             std::pair{std::string(R"({"format": 1})"), "runs"},
+             std::pair{std::string(R"({"format": 1, "runs": {}})"), "expected a list"},
+             std::pair{twice->dump(), "is another run's, too"},
              std::pair{std::string(R"({"format": 1, "runs": [{"number": 1, "plan": 3, "target": {}}]})"), "plan"}}) {
         ASSERT_TRUE(write_file_atomically(file, damaged));
         const auto read = queue.read();
@@ -181,6 +189,48 @@ TEST_F(Queue, ADamagedOrNewerFileIsNamedAndKept)
         EXPECT_NE(read.error().line().find(said), std::string::npos) << read.error().line();
         EXPECT_FALSE(queue.add(request(home, 1, {}))) << "it would overwrite what it cannot read";
         EXPECT_EQ(*read_text_file(file), damaged);
+    }
+}
+
+// Nobody opens the log of what runs behind everything, so that a pipe in its place is waited for by everybody.
+TEST_F(Queue, WhatIsNoLogKeepsNoRunFromStarting)
+{
+    const auto program = home.path() / "program";
+    std::ofstream(program) << "#!/bin/sh\necho said >&2\n";
+    ASSERT_EQ(chmod(program.c_str(), 0700), 0);
+    add({});
+    const auto log = queue.folder() / "log";
+    ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+    EXPECT_TRUE(ensure_turns(queue, program));
+    std::filesystem::remove(log);
+    std::filesystem::create_directory(log);
+    EXPECT_TRUE(ensure_turns(queue, program));
+    std::filesystem::remove(log);
+    EXPECT_TRUE(ensure_turns(queue, program));
+    EXPECT_EQ(*read_text_file(log), "said\n");
+}
+
+TEST_F(Queue, ALockThatIsKeptIsNotWaitedForWithoutEnd)
+{
+    add({});
+    const FileDescriptor kept(open((queue.folder() / "lock").c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(flock(kept.get(), LOCK_EX), 0);
+    const auto refused = queue.add(request(home, 1, {}));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().line().find("kept the queue locked"), std::string::npos) << refused.error().line();
+    EXPECT_EQ(contents().runs.size(), 1u) << "looking needs no lock";
+}
+
+TEST_F(Queue, ItsStampIsAnotherOneAfterEachChange)
+{
+    std::string before = queue.stamp();
+    EXPECT_EQ(before, "");
+    for (int i = 0; i < 5; ++i) {
+        add({});
+        const std::string now = queue.stamp();
+        EXPECT_NE(now, before);
+        EXPECT_EQ(queue.stamp(), now);
+        before = now;
     }
 }
 

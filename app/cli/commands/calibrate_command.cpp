@@ -71,13 +71,15 @@ Expected<void> run_calibrate(const CalibrateOptions& options)
     FOURFOLD_CHECK(presets.stack(options.stack)); // before anything is read
     if (!options.cluster.empty())
         FOURFOLD_CHECK(presets.cluster(options.cluster));
+    const auto cluster = options.cluster.empty() ? std::nullopt : std::optional(options.cluster);
+    if (!options.dry_run)
+        FOURFOLD_CHECK(check_preset_id(cluster, options.stack, options.output));
     FOURFOLD_TRY(MeasuredRows rows, rows_of(options, presets));
     for (const std::string& line : rows.skipped)
         warn(line);
     CalibrationRequest request;
     request.stack = options.stack;
-    if (!options.cluster.empty())
-        request.cluster = options.cluster;
+    request.cluster = cluster;
     request.source = source_of(options, rows.rows.size());
     request.rows = std::move(rows.rows);
     request.threads = options.threads;

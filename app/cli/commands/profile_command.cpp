@@ -49,8 +49,11 @@ Expected<int> run_profile(const ProfileOptions& options)
     const Table table = options.collectives ? collectives_table(collective_uses(step))
                                             : parts_table(part_differences(predict(plan), step));
     if (format == TableFormat::text) {
-        std::cerr << "step " << step.number << " of " << profile.steps.size() << " in the trace"
-                  << (profile.device.empty() ? "" : ", " + profile.device);
+        if (profile.steps.empty())
+            std::cerr << "all of the trace, which marks no step";
+        else
+            std::cerr << "step " << step.number << ", one of " << profile.steps.size() << " in the trace";
+        std::cerr << (profile.device.empty() ? "" : ", " + profile.device);
         if (profile.rank >= 0)
             std::cerr << ", rank " << profile.rank << " of " << profile.ranks;
         std::cerr << "\n";

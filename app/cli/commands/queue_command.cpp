@@ -149,7 +149,9 @@ void add_queue(Cli& cli)
         const auto o = options();
         auto* worker = add(cli, *command, "work",
             "Start what waits, until nothing does (done by itself when runs are added)", o, work);
-        worker->add_option("--number", o->number, "see to this one run")->type_name("NUMBER");
+        worker->add_option("--number", o->number, "see to this one run")
+            ->type_name("NUMBER")
+            ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
         worker->add_flag("--behind", o->behind, "go on without this terminal");
     }
 }

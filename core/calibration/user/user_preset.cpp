@@ -9,14 +9,30 @@
 namespace fourfold {
 namespace {
 
+using ClusterId = std::optional<std::string>;
+
+const char* kind_of(const ClusterId& cluster)
+{
+    return cluster ? "clusters" : "stacks";
+}
 const char* kind_of(const Calibration& calibration)
 {
-    return calibration.cluster ? "clusters" : "stacks";
+    return kind_of(calibration.cluster);
 }
 
 std::string base_of(const Calibration& calibration)
 {
     return calibration.cluster ? *calibration.cluster : calibration.stack;
+}
+
+std::string default_id(const std::string& base)
+{
+    return base.ends_with("-calibrated") ? base : base + "-calibrated";
+}
+
+std::filesystem::path file_of(const ClusterId& cluster, const std::string& id)
+{
+    return config_folder() / "presets" / kind_of(cluster) / (id + ".json");
 }
 
 bool can_be_id(const std::string& id)
@@ -68,8 +84,22 @@ Json fitted_of(const Calibration& calibration, const std::string& gpu)
 
 std::string default_preset_id(const Calibration& calibration)
 {
-    const std::string base = base_of(calibration);
-    return base.ends_with("-calibrated") ? base : base + "-calibrated";
+    return default_id(base_of(calibration));
+}
+
+Expected<void> check_preset_id(const ClusterId& cluster, const std::string& stack, const std::string& id)
+{
+    const std::string usual = default_id(cluster ? *cluster : stack), chosen = id.empty() ? usual : id;
+    if (!can_be_id(chosen))
+        return Problem{ProblemCode::bad_input, "found " + in_quotes(chosen) + ", expected a preset's id",
+            "use letters, digits, '-', '_' and '.'", "--output"};
+    if (ships(kind_of(cluster), chosen))
+        return Problem{ProblemCode::bad_input, in_quotes(chosen) + " is a preset that ships with the program",
+            "choose another id, for example " + usual, "--output"};
+    if (const auto file = file_of(cluster, chosen); !is_replaceable(file))
+        return Problem{ProblemCode::bad_input, in_quotes(chosen) + " is a preset of your own that no calibration made",
+            "choose another id, or move " + file.string() + " away", "--output"};
+    return {};
 }
 
 Expected<Json> preset_of(const Calibration& calibration, const std::string& id, const Presets& presets)
@@ -113,19 +143,10 @@ Expected<std::filesystem::path> save_preset(
     const Calibration& calibration, const std::string& id, const Presets& presets)
 {
     const std::string chosen = id.empty() ? default_preset_id(calibration) : id;
-    if (!can_be_id(chosen))
-        return Problem{ProblemCode::bad_input, "found " + in_quotes(chosen) + ", expected a preset's id",
-            "use letters, digits, '-', '_' and '.'", "--output"};
-    if (ships(kind_of(calibration), chosen))
-        return Problem{ProblemCode::bad_input, in_quotes(chosen) + " is a preset that ships with the program",
-            "choose another id, for example " + default_preset_id(calibration), "--output"};
+    FOURFOLD_CHECK(check_preset_id(calibration.cluster, calibration.stack, chosen));
     FOURFOLD_TRY(const Json json, preset_of(calibration, chosen, presets));
-    const auto folder = config_folder() / "presets" / kind_of(calibration);
-    const auto file = folder / (chosen + ".json");
-    if (!is_replaceable(file))
-        return Problem{ProblemCode::bad_input, in_quotes(chosen) + " is a preset of your own that no calibration made",
-            "choose another id, or move " + file.string() + " away", "--output"};
-    FOURFOLD_CHECK(make_folders(folder));
+    const auto file = file_of(calibration.cluster, chosen);
+    FOURFOLD_CHECK(make_folders(file.parent_path()));
     FOURFOLD_CHECK(write_file_atomically(file, json.dump(2) + "\n"));
     return file;
 }

@@ -28,6 +28,7 @@ struct ParameterUnits::State {
         std::vector<std::size_t> buckets;
         int chunk = 0; // of the rank's, from 1 on; of a root at both ends the last
         int last_layer = kRear; // after it the unit is through
+        bool ahead = false; // of a module that predicts further ahead, between two uses of the head
         bool here = false;
         std::vector<Handle> gathers; // under way
         std::size_t made = 0; // buckets all of whose gradients came
@@ -38,7 +39,7 @@ struct ParameterUnits::State {
     std::map<std::size_t, std::size_t> of_bucket;
     // Of a pipeline: the backward pass in front of the layers needs weights too, those of a norm.
     bool front_computes = false;
-    std::optional<std::size_t> in_backward; // of a pipeline: what the backward pass computes with
+    std::vector<std::size_t> in_backward; // of a pipeline: what the backward pass computes with
 
     [[nodiscard]] int chunk_of(int layer) const
     {
@@ -100,14 +101,21 @@ struct ParameterUnits::State {
         unit.made = 0;
     }
 
-    // A backward pass has come to `unit`, or to its end: what it came from has given its input gradients.
+    // A backward pass has come to `unit`, or to its end: what it came from has given its input gradients, but for the
+    // head, which is needed once more behind each module that predicts further ahead.
     void leave_behind(std::optional<std::size_t> unit)
     {
         if (keep || chunks.empty())
             return;
-        if (in_backward && in_backward != unit)
-            free(*in_backward);
-        in_backward = unit;
+        const bool head_stays = unit && units[*unit].ahead;
+        std::erase_if(in_backward, [&](std::size_t before) {
+            if (before == unit || (head_stays && before == of_layer.at(kRear)))
+                return false;
+            free(before);
+            return true;
+        });
+        if (unit && std::ranges::find(in_backward, *unit) == in_backward.end())
+            in_backward.push_back(*unit);
     }
 };
 
@@ -148,6 +156,7 @@ ParameterUnits::ParameterUnits(
         for (const BucketEntry& entry : entries) {
             state_->of_layer[layer_of(entry)] = place;
             unit.last_layer = std::max(unit.last_layer, layer_of(entry));
+            unit.ahead |= weights.shards()[entry.shard].parameter.role == Role::ahead_projection;
         }
     }
     const bool apart = !rear.empty();
@@ -157,9 +166,10 @@ ParameterUnits::ParameterUnits(
     state_->front_computes = !state_->chunks.empty() && any(Role::embedding_norm);
     const bool table = !any(Role::final_norm) && !any(Role::embedding_norm); // of the first stage
     const int place = apart || table ? kFront : kRear;
-    state_->units.insert(state_->units.begin(), State::Unit{front, state_->chunk_of(place), place, false, {}, 0});
+    state_->units.insert(
+        state_->units.begin(), State::Unit{front, state_->chunk_of(place), place, false, false, {}, 0});
     if (apart)
-        state_->units.push_back(State::Unit{rear, state_->chunk_of(kRear), kRear, false, {}, 0});
+        state_->units.push_back(State::Unit{rear, state_->chunk_of(kRear), kRear, false, false, {}, 0});
     state_->of_layer[kFront] = 0;
     state_->of_layer[kRear] = apart ? state_->units.size() - 1 : 0;
     for (std::size_t u = 0; u < state_->units.size(); ++u)

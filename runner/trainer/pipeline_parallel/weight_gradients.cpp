@@ -43,10 +43,13 @@ bool WeightGradients::postpone(const std::vector<at::Tensor>& weights, Work work
 {
     if (now_ == nullptr)
         return false;
+    Operation operation;
     for (const at::Tensor& weight : weights)
-        offered_.insert(weight.unsafeGetTensorImpl());
+        operation.leaves.push_back(weight.unsafeGetTensorImpl());
+    offered_.insert(operation.leaves.begin(), operation.leaves.end());
     const at::AutoGradMode with_graph(true); // backward passes have none
-    now_->push_back(trainer::apply(std::make_shared<Postponed>(std::move(work)), weights)[0]);
+    operation.root = trainer::apply(std::make_shared<Postponed>(std::move(work)), weights)[0];
+    now_->push_back(std::move(operation));
     return true;
 }
 
@@ -55,10 +58,20 @@ void WeightGradients::run(Key key)
     auto node = waiting_.extract(key);
     if (node.empty())
         return;
-    for (at::Tensor& root : node.mapped()) {
-        root.backward(at::empty_like(root));
-        root.reset();
+    // A head that predicts several tokens is in several operations of a pass: its gradient is there with the last one.
+    std::map<const at::TensorImpl*, int> left;
+    for (const Operation& operation : node.mapped())
+        for (const at::TensorImpl* leaf : operation.leaves)
+            ++left[leaf];
+    for (Operation& operation : node.mapped()) {
+        offered_.clear();
+        for (const at::TensorImpl* leaf : operation.leaves)
+            if (--left[leaf] > 0)
+                offered_.insert(leaf);
+        operation.root.backward(at::empty_like(operation.root));
+        operation.root.reset();
     }
+    offered_.clear();
 }
 
 } // namespace fourfold::trainer

@@ -24,10 +24,11 @@ public:
     void end_postponing();
 
     // For the backward pass of an operation. False: its weight gradients are due now, `work` is not kept. True: `work`
-    // runs later, the pass gives no gradient of `weights`, which are leaves. Within a pass a leaf is offered once.
+    // runs later, the pass gives no gradient of `weights`, which are leaves.
     bool postpone(const std::vector<at::Tensor>& weights, Work work);
 
-    // Whether the pass that runs leaves this leaf's gradient for later: autograd runs the hooks of such a leaf too.
+    // Whether the pass, or the work, that runs leaves this leaf's gradient, or a part of it, for later: autograd runs
+    // the hooks of such a leaf too.
     [[nodiscard]] bool waits(const at::Tensor& weight) const { return offered_.contains(weight.unsafeGetTensorImpl()); }
 
     // All work of a pass, in the order in which it was offered. Gradients are added to the leaves as a backward pass
@@ -35,10 +36,14 @@ public:
     void run(Key key);
 
 private:
-    using Roots = std::vector<at::Tensor>; // one node of a graph for each operation
+    struct Operation {
+        at::Tensor root; // a node of a graph
+        std::vector<const at::TensorImpl*> leaves;
+    };
+    using Roots = std::vector<Operation>;
     std::map<Key, Roots> waiting_;
     Roots* now_ = nullptr; // null: nothing is postponed
-    std::set<const at::TensorImpl*> offered_; // leaves of the pass that runs
+    std::set<const at::TensorImpl*> offered_; // leaves of the pass that runs; or those that more work will add to
 };
 
 } // namespace fourfold::trainer

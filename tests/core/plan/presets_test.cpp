@@ -57,6 +57,9 @@ TEST_F(PresetFolders, BrokenFilesAreNamed)
     EXPECT_NE(own.gpu("broken").error().line().find("broken.json: not valid JSON"), std::string::npos);
     EXPECT_NE(own.cluster("nogpu").error().line().find("nogpu.json: gpu: missing"), std::string::npos);
     EXPECT_NE(own.model("x").error().hint.find("FOURFOLD_PRESETS"), std::string::npos);
+    write("clusters/lost.json", R"({"gpu": "none"})");
+    EXPECT_NE(own.cluster("lost").error().line().find("lost.json: gpu: there is no gpu preset"), std::string::npos)
+        << own.cluster("lost").error().line();
 }
 
 // What lies in a preset's place is said; a shipped one of the same name is found all the same.

@@ -149,6 +149,14 @@ TEST(Resolve, NotesWhatHasNoEffect)
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.documents.end=5"})), "run.documents.end"));
     EXPECT_FALSE(has_note(
         resolved(changed(base_plan(), {"run.documents.end=5", "run.documents.mask=true"})), "run.documents.end"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.momentum=0.8"})), "run.momentum"));
+    EXPECT_FALSE(
+        has_note(resolved(changed(base_plan(), {"run.momentum=0.8", "training.optimizer=muon"})), "run.momentum"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.ahead_loss_weight=0.5"})), "run.ahead_loss_weight"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.experts.capacity=1.25"})), "training.experts"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.experts.capacity_of=rank"})), "capacity_of"));
+    const std::vector<std::string> each{"training.fsdp.each_micro_batch=true", "training.sharding=parameters"};
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), each)), "each_micro_batch"));
     EXPECT_TRUE(resolved(base_plan()).notes.empty());
 }
 

@@ -182,6 +182,22 @@ TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
         EXPECT_EQ(profile.error().line().find('\n'), std::string::npos);
     }
     EXPECT_FALSE(read_kineto(folder.path() / "missing.json"));
+    // Figures of hundreds of digits, or none at all.
+    for (const auto& beyond : {event("kernel", "gemm", 0, 1e300), event("kernel", "gemm", -1e300, 1),
+             event("kernel", "ncclDevKernel_AllGather", 0, 1, {{"Out msg nelems", 1e308}, {"dtype", "Double"}})}) {
+        Json far = small_trace();
+        far["traceEvents"].push_back(beyond);
+        const auto profile = read(far.dump());
+        ASSERT_FALSE(profile) << beyond;
+        EXPECT_NE(profile.error().line().find("beyond all measure"), std::string::npos) << profile.error().line();
+    }
+    Json many = small_trace();
+    for (int step = 10; step < 1000; ++step)
+        many["traceEvents"].push_back(
+            event("gpu_user_annotation", "ProfilerStep#" + std::to_string(step), 3000 + step, 1));
+    const auto unknown = step_of(*read(many.dump()), 5000);
+    ASSERT_FALSE(unknown);
+    EXPECT_LT(unknown.error().line().size(), 200u) << unknown.error().line();
     // Values of other kinds than expected are passed over.
     Json odd = small_trace();
     odd["traceEvents"].push_back({{"ph", "X"}, {"cat", 7}, {"name", Json::array()}, {"ts", "now"}, {"dur", -1}});

@@ -314,6 +314,28 @@ TEST(Search, KeepsTheSmallestOfThoseThatDoNotFit)
     EXPECT_GT(result.smallest_unfit->figures.memory_device_gib, request.plan.cluster.gpu.memory_gib);
 }
 
+// No answer is worse than the question.
+TEST(Search, TriesWhatThePlanHasItself)
+{
+    SearchRequest request = small_request();
+    request.plan = search_plan("mixtral-8x7b", "dgx-h100", 16, 96);
+    Layout& layout = request.plan.layout;
+    layout.pp = 2;
+    layout.virtual_stages = 2;
+    layout.dp = 8 / layout.tp / layout.cp;
+    request.plan.training.schedule = Schedule::dualpipe_v;
+    request.plan.training.sharding = Sharding::gradients;
+    request.plan.training.micro_batch = 3;
+    request.space = default_space(request.plan, {16});
+    request.space.pp = {2};
+    request.require(constraint("schedule == dualpipe-v and sharding == gradients and micro_batch == 3"));
+    const SearchResult result = search(request);
+    ASSERT_FALSE(result.best.empty());
+    EXPECT_EQ(result.best.front().candidate.schedule, Schedule::dualpipe_v);
+    request.plan.training.schedule = Schedule::csv; // of one shape: not searched
+    EXPECT_EQ(default_space(request.plan, {16}).schedule.size(), 2u);
+}
+
 TEST(Search, AStopKeepsWhatWasFound)
 {
     SearchRequest request = small_request();

@@ -134,7 +134,9 @@ TEST_F(Calibrate, NeverShadowsAPresetThatShips)
         const auto saved = save_preset(calibration, id, presets);
         ASSERT_FALSE(saved) << id;
         EXPECT_EQ(saved.error().code, ProblemCode::bad_input);
+        EXPECT_FALSE(check_preset_id({}, "generic", id)) << "known before the fit";
     }
+    EXPECT_TRUE(check_preset_id({}, "generic", ""));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "fourfold" / "presets" / "stacks"));
 }
 
