@@ -13,6 +13,9 @@ namespace fourfold {
 // and, where there is one, the nearest value that runs.
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan);
 
+// The same of what a prediction is about: not of the data, length and checkpoints of a run, which it may be without.
+std::vector<Reason> trainer_limits_of_prediction(const ResolvedPlan& plan);
+
 // Makes it a plan of stack `fourfold`, whichever it is of: the trainer runs the same layout and settings. Whether it
 // takes fused kernels is the plan's where it was written, and else not the other stack's.
 Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets);
