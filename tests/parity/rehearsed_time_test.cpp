@@ -34,10 +34,11 @@ std::vector<Shipped> shipped()
 class RehearsedTime : public ::testing::TestWithParam<Shipped> { };
 
 // Both price the same kernels and messages. What is left between them: a rehearsal waits for each message where it is
-// waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not.
+// waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not. On a CPU
+// that is more of a step, and the planner's constants were fitted to whole steps.
 TEST_P(RehearsedTime, IsNearThePlanned)
 {
-    constexpr double kBound = 0.12;
+    const double bound = GetParam().second.cluster.gpu.is_cpu() ? 0.25 : 0.1;
     ResolvedPlan plan = GetParam().second;
     ASSERT_TRUE(hand_to_trainer(plan, Presets()));
     const auto rehearsed = rehearse(plan);
@@ -46,7 +47,7 @@ TEST_P(RehearsedTime, IsNearThePlanned)
     const double found = (*rehearsed)["step_time_s"].get<double>(), planned = predict(plan).step_time_s.value_or(0);
     RecordProperty("rehearsed_s", std::to_string(found));
     RecordProperty("planned_s", std::to_string(planned));
-    EXPECT_NEAR(found / planned, 1, kBound) << found << " s rehearsed, " << planned << " s planned";
+    EXPECT_NEAR(found / planned, 1, bound) << found << " s rehearsed, " << planned << " s planned";
 }
 INSTANTIATE_TEST_SUITE_P(
     Plans, RehearsedTime, ::testing::ValuesIn(shipped()), [](const auto& info) { return info.param.first; });
@@ -122,8 +123,8 @@ TEST(Host, WaitsAsOftenAsTheStepNeeds)
     EXPECT_EQ(mixture.host_waits, 2 + kLayers * kMicroBatches);
     const auto again = work(joined(joined(joined(gpu, eight), experts), {"training.recompute=\"full\""}));
     EXPECT_EQ(again.host_waits, 2 + 2 * kLayers * kMicroBatches);
-    // Figures come back; tokens and labels go out, of each micro-batch.
-    EXPECT_EQ(dense.host_copies, 1 + 2 * kMicroBatches);
+    // Figures come back; the tokens of each micro-batch go out, with their labels.
+    EXPECT_EQ(dense.host_copies, 1 + kMicroBatches);
     EXPECT_EQ(mixture.host_copies, dense.host_copies + 1 + kLayers * kMicroBatches);
     // Steps that are not told of leave the load where it is.
     EXPECT_EQ(work(joined(joined(joined(gpu, eight), experts), {"run.log_every=100"})).host_waits,
