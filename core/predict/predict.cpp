@@ -192,7 +192,7 @@ Prediction answer(const ResolvedPlan& plan)
         prediction.warnings.push_back(std::move(advice));
     for (std::string& warning : shape_warnings(plan))
         prediction.warnings.push_back(std::move(warning));
-    if (prediction.reasons.empty()) // of what is planned for the bundled trainer, which may be ahead of it
+    if (structure_holds) // what is planned for the bundled trainer may be ahead of it
         for (const Reason& limit : trainer_limits_of_prediction(plan))
             prediction.warnings.push_back(limit.field + ": " + limit.message);
     prediction.feasible = prediction.reasons.empty();
