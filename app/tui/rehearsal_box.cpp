@@ -9,13 +9,26 @@ namespace fourfold::tui {
 
 void RehearsalBox::look()
 {
-    if (!outcome_ && job_.outcome())
-        outcome_.emplace("Rehearsal", job_.outcome()->text());
+    if (outcome_ || !job_.outcome())
+        return;
+    const view::RehearsalOutcome& outcome = *job_.outcome();
+    outcome_.emplace("Rehearsal",
+        outcome.text() + (outcome.has_timelines() ? "\nv shows the step as rehearsed beside the planned one\n" : ""));
+}
+
+std::vector<NamedTimeline> RehearsalBox::timelines() const
+{
+    const auto& outcome = job_.outcome();
+    if (!outcome || !outcome->has_timelines())
+        return {};
+    return {{"as planned", &outcome->planned}, {"as rehearsed", &outcome->rehearsed}};
 }
 
 std::string RehearsalBox::read_out()
 {
     look();
+    if (shows_timelines_)
+        return "The step. " + compared_.said(timelines(), 0) + "\n";
     return outcome_ ? outcome_->read_out() : job_.progress_text() + "; x stops it, an empty line leaves it going\n";
 }
 
@@ -23,6 +36,8 @@ void RehearsalBox::answer(const std::string& line)
 {
     if (!outcome_ && line == "x")
         job_.cancel();
+    else if (outcome_ && line == "v" && !shows_timelines_ && !timelines().empty())
+        shows_timelines_ = true;
     else
         close();
 }
@@ -30,6 +45,13 @@ void RehearsalBox::answer(const std::string& line)
 void RehearsalBox::draw(Canvas& canvas, const Look& look)
 {
     this->look();
+    if (const std::vector<NamedTimeline> two = timelines(); shows_timelines_ && !two.empty()) {
+        const Rect inside = draw_frame(canvas, canvas.rows() - 4, canvas.columns() - 6, "The step");
+        compared_.draw(canvas, {inside.row, inside.column, inside.rows - 1, inside.columns}, two, 0, look);
+        canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
+            "+ - zoom  h l pan  0 all  v the words  Esc closes", kMuted);
+        return;
+    }
     if (outcome_) {
         outcome_->draw(canvas, look);
         return;
@@ -47,7 +69,14 @@ void RehearsalBox::draw(Canvas& canvas, const Look& look)
 
 void RehearsalBox::key(const Key& key)
 {
-    if (outcome_) {
+    if (outcome_ && key.is('v') && !timelines().empty()) {
+        shows_timelines_ = !shows_timelines_;
+    } else if (shows_timelines_) {
+        if (key.code == Key::escape || key.is('q') || key.is_ctrl('c'))
+            close();
+        else
+            compared_.key(key, timelines().size());
+    } else if (outcome_) {
         outcome_->key(key);
         if (outcome_->is_over())
             close();

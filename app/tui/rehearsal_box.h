@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // *Rehearse* over the page: how far it is, then what it proved and the culprits. Left with Escape, it goes on behind
-// it.
+// it. v shows the step as it was rehearsed over the planned one.
 #pragma once
 
+#include "app/tui/pages/compare/compare_timelines.h"
 #include "app/tui/widgets/overlay.h"
 #include "app/view/rehearsal/rehearsal_job.h"
 
@@ -19,12 +20,16 @@ public:
     [[nodiscard]] std::string copied() const override { return outcome_ ? outcome_->copied() : std::string(); }
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
-    [[nodiscard]] bool only_tells() const override { return outcome_.has_value(); }
+    [[nodiscard]] bool only_tells() const override { return outcome_ && timelines().empty(); }
 
 private:
     void look(); // whether it has ended
+    [[nodiscard]] std::vector<NamedTimeline> timelines() const;
+
     view::RehearsalJob& job_;
     std::optional<Pager> outcome_; // once there is one
+    CompareTimelines compared_;
+    bool shows_timelines_ = false;
 };
 
 } // namespace fourfold::tui

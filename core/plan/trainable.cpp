@@ -249,9 +249,21 @@ bool is_of_trainer(const ResolvedPlan& plan)
     return plan.stack.id == kTrainer;
 }
 
+namespace {
+void limits_of_prediction(const ResolvedPlan& plan, Limits& limits)
+{
+    model_limits(plan.model, limits);
+    position_limits(plan, limits);
+    expert_limits(plan, limits);
+    training_limits(plan, limits);
+    fp8_limits(plan, limits);
+    attention_limits(plan, limits);
+}
+} // namespace
+
 Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets)
 {
-    if (plan.stack.id == kTrainer)
+    if (is_of_trainer(plan))
         return {};
     FOURFOLD_TRY(plan.stack, presets.stack(kTrainer));
     if (!plan.compile_chosen)
@@ -262,12 +274,7 @@ Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets)
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
 {
     Limits limits;
-    model_limits(plan.model, limits);
-    position_limits(plan, limits);
-    expert_limits(plan, limits);
-    training_limits(plan, limits);
-    fp8_limits(plan, limits);
-    attention_limits(plan, limits);
+    limits_of_prediction(plan, limits);
     ramp_up_limits(plan, limits);
     run_limits(plan.run, limits);
     document_limits(plan, limits);
@@ -275,6 +282,15 @@ std::vector<Reason> trainer_limits(const ResolvedPlan& plan)
     if (auto broken = broken_schedule_file(plan)) // it runs any other
         reasons.push_back(std::move(*broken));
     return reasons;
+}
+
+std::vector<Reason> trainer_limits_of_prediction(const ResolvedPlan& plan)
+{
+    if (!is_of_trainer(plan))
+        return {};
+    Limits limits;
+    limits_of_prediction(plan, limits);
+    return limits.take();
 }
 
 } // namespace fourfold

@@ -13,6 +13,9 @@ namespace fourfold {
 // and, where there is one, the nearest value that runs.
 std::vector<Reason> trainer_limits(const ResolvedPlan& plan);
 
+// The same of what a prediction is about: not of the data, length and checkpoints of a run, which it may be without.
+std::vector<Reason> trainer_limits_of_prediction(const ResolvedPlan& plan);
+
 // Whether the trainer is the plan's software.
 bool is_of_trainer(const ResolvedPlan& plan);
 

@@ -3,6 +3,7 @@
 #include "core/cost/runtime_switches.h"
 #include "core/model/flops.h"
 #include "core/plan/plan_schedule.h"
+#include "core/plan/trainable.h"
 #include "core/predict/fit.h"
 #include "core/predict/interval.h"
 #include "core/predict/pipeline_advice.h"
@@ -191,6 +192,9 @@ Prediction answer(const ResolvedPlan& plan)
         prediction.warnings.push_back(std::move(advice));
     for (std::string& warning : shape_warnings(plan))
         prediction.warnings.push_back(std::move(warning));
+    if (structure_holds) // what is planned for the bundled trainer may be ahead of it
+        for (const Reason& limit : trainer_limits_of_prediction(plan))
+            prediction.warnings.push_back(limit.field + ": " + limit.message);
     prediction.feasible = prediction.reasons.empty();
     return prediction;
 }

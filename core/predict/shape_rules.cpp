@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/shape_rules.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold {
 namespace {
@@ -33,7 +36,31 @@ std::vector<std::string> shape_warnings(const ResolvedPlan& plan)
     if (plan.model.head_dim % kTensorCoreMultiple != 0)
         warnings.push_back("the head dimension " + std::to_string(plan.model.head_dim)
             + " is not a multiple of 8: attention cannot use tensor cores well");
+    if (std::string warning = capacity_warning(plan); !warning.empty())
+        warnings.push_back(std::move(warning));
     return warnings;
+}
+
+std::string capacity_warning(const ResolvedPlan& plan)
+{
+    const ExpertSettings& settings = plan.training.experts;
+    if (!plan.model.experts || !(settings.capacity > 0) || plan.layout.cp < 1 || plan.layout.tp < 1)
+        return {};
+    const Experts& experts = *plan.model.experts;
+    const double split = plan.layout.cp * (plan.training.sequence_parallel ? plan.layout.tp : 1.0);
+    const double tokens = settings.capacity_of == CapacityOf::sequence
+        ? plan.training.seq_len
+        : double(plan.training.seq_len) * plan.training.micro_batch / split;
+    const double choices = tokens * experts.active, places = std::ceil(settings.capacity * choices / experts.count);
+    const double dropped = 1 - places * experts.count / choices;
+    constexpr double kWorthSaying = 0.005, kNearlyAll = 0.9;
+    if (!(dropped > kWorthSaying))
+        return {};
+    return text_of("training.experts.capacity %g: an expert has %.0f place%s where even routing sends it %.1f tokens of "
+                   "a %s: %s%.1f %% of the tokens' choices are dropped at least",
+        settings.capacity, places, places == 1 ? "" : "s", choices / experts.count,
+        settings.capacity_of == CapacityOf::sequence ? "sequence" : "rank", dropped > kNearlyAll ? "nearly all, " : "",
+        dropped * 100);
 }
 
 } // namespace fourfold

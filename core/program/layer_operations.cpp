@@ -2,6 +2,7 @@
 #include "core/program/layer_operations.h"
 
 #include "core/program/fp8_operations.h"
+#include "core/program/own_passes.h"
 #include "core/program/plain_forms.h"
 #include "core/program/recompute.h"
 #include "core/program/scan_operations.h"
@@ -395,10 +396,15 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
     const double written = branches(plan.model, group.moe);
     add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, written, again);
-    if (is_of_products(plan.training.precision))
+    const bool own = is_our_trainer(constants);
+    if (plan.training.precision == Precision::fp8 && own)
+        add_own_casts(list, plan, rank, layers, group.moe, again);
+    else if (is_of_products(plan.training.precision))
         add_casts(list, rank, layers, ffn_rows, ffn_width, again, plan.training);
     if (plan.training.precision == Precision::fp8)
         add_fp8_scales(list, plan, rank, layers, again);
+    if (own && in_pieces(plan))
+        add_laid_out_pieces(list, plan, rank, layers, group.moe, again);
     if (plan.layout.tp > 1)
         add_tensor_parallel(list, plan, rank, layers * written / 2, again);
     add_gradient_accumulation(list, rank.matrices(group.moe), layers, "gradient accumulation", constants, true);

@@ -3,6 +3,7 @@
 
 #include "core/plan/plan_schedule.h"
 #include "core/program/muon.h"
+#include "core/program/own_passes.h"
 #include "core/program/plain_forms.h"
 
 #include <algorithm>
@@ -100,10 +101,13 @@ void add_replicated(
 
 // Of an element of a layer when it is gathered. The constants of stacks that do not tell the sums behind their fp8
 // scales hold for what they gather.
+bool gathers_narrow_layers(const ResolvedPlan& plan, const RankShape& rank)
+{
+    return rank.constants[Constant::fp8_scale_sums] > 0 && gathers_fp8(plan.training, plan.layout);
+}
 double layer_bytes(const ResolvedPlan& plan, const RankShape& rank)
 {
-    const bool narrow = rank.constants[Constant::fp8_scale_sums] > 0 && gathers_fp8(plan.training, plan.layout);
-    return narrow ? bytes_per_element(Precision::fp8) : rank.element_bytes;
+    return gathers_narrow_layers(plan, rank) ? bytes_per_element(Precision::fp8) : rank.element_bytes;
 }
 
 // FSDP where passes overlap, as under pipeline parallelism: what is gathered or reduced once a step, not per
@@ -127,6 +131,8 @@ void add_sharded_pipeline(
     if (gathered_once_a_step(plan)) {
         add("fsdp parameter gather", Collective::all_gather, per_layer * layer_bytes(plan, rank),
             gathers * parameters.layer_count);
+        if (gathers_narrow_layers(plan, rank))
+            list.push_back(weights_of_fp8(per_layer, gathers * parameters.layer_count, Phase::step, rank));
         if (experts)
             add("fsdp expert parameter gather", Collective::all_gather, one * rank.element_bytes,
                 gathers * parameters.moe_layers, true);
@@ -295,9 +301,15 @@ void add_micro_batch_sharding(
             const double bytes = count * (narrow ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
                 of_layers && training.fsdp.prefetch);
-            if (training.fsdp.reshard_after_forward && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1))
+            const bool again = training.fsdp.reshard_after_forward
+                && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1);
+            if (again)
                 add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather, bytes, units,
                     of_layers && training.fsdp.prefetch);
+            if (narrow && gathers_narrow_layers(plan, rank))
+                for (const Phase phase : {Phase::forward, Phase::backward})
+                    if (phase == Phase::forward || again)
+                        list.push_back(weights_of_fp8(count, units, phase, rank));
         }
         add(what + " gradient reduction", ranks, Phase::backward, Collective::reduce_scatter,
             count * rank.gradient_bytes, units / together, of_layers && training.overlap.grad_reduce);

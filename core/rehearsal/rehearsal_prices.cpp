@@ -17,6 +17,12 @@ GroupKind group_called(std::string_view wanted)
 }
 } // namespace
 
+RehearsalPrices::RehearsalPrices(const ResolvedPlan& plan)
+    : context_(plan)
+    , ring_blocks_(plan.training.cp_method == CpMethod::ulysses ? 1 : plan.layout.cp)
+{
+}
+
 double RehearsalPrices::wire(std::string_view group, const WireOperation& asked) const
 {
     const GroupKind kind = group_called(group);
@@ -34,8 +40,9 @@ double RehearsalPrices::product(const Gemm& product) const
     return price_gemm(product, context_).seconds;
 }
 
-double RehearsalPrices::attention(const Attention& attention, Phase phase) const
+double RehearsalPrices::attention(Attention attention, Phase phase) const
 {
+    attention.blocks = ring_blocks_;
     return price_attention(attention, phase, context_).seconds;
 }
 

@@ -11,20 +11,18 @@ namespace fourfold {
 
 class RehearsalPrices {
 public:
-    explicit RehearsalPrices(const ResolvedPlan& plan)
-        : context_(plan)
-    {
-    }
+    explicit RehearsalPrices(const ResolvedPlan& plan);
     // Seconds once every member is there. `group`: as in the trainer's events, "tp", "pp_back".
     [[nodiscard]] double wire(std::string_view group, const WireOperation& asked) const;
     [[nodiscard]] double product(const Gemm& product) const;
-    [[nodiscard]] double attention(const Attention& attention, Phase phase) const;
+    [[nodiscard]] double attention(Attention attention, Phase phase) const;
     [[nodiscard]] double traffic(double bytes) const; // of a kernel that is bound by the memory
     [[nodiscard]] double host_copy(double bytes) const; // one way between the memories of device and host
     [[nodiscard]] double host_update(double parameters) const; // of an optimizer on the host
 
 private:
     CostContext context_;
+    double ring_blocks_; // of what the kernel is called with, in how many parts it is cut: slower than whole
 };
 
 } // namespace fourfold

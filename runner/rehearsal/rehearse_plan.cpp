@@ -169,6 +169,15 @@ void add_prediction(Json& rehearsal, const ResolvedPlan& plan)
     }
 }
 
+// The plan for the trainer, with the constants of its stack: a run has no use for them, the prices of a rehearsal are
+// made of nothing else.
+std::string with_constants(const ResolvedPlan& plan)
+{
+    Json json = to_json(plan, PresetStyle::inlined);
+    json["stack"] = to_json(plan.stack);
+    return json.dump() + "\n";
+}
+
 // The trainer's last whole line; null where there is none.
 Json last_line(const std::filesystem::path& output)
 {
@@ -245,7 +254,7 @@ Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_to
     FOURFOLD_TRY(MemoryFile said, MemoryFile::make("output"));
     FOURFOLD_TRY(MemoryFile complained, MemoryFile::make("errors"));
     const Files files{std::move(written), std::move(said), std::move(complained)};
-    FOURFOLD_CHECK(files.plan.write(to_json(plan, PresetStyle::inlined).dump() + "\n"));
+    FOURFOLD_CHECK(files.plan.write(with_constants(plan)));
     const std::string file = MemoryFile::path_of(kPlanOfChild).string();
     std::vector<std::string> command{trainer.string(), "--rehearse", file};
     if (request.timeline)

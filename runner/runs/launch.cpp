@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/pause.h"
 #include "core/history/store.h"
+#include "core/predict/shape_rules.h"
 #include "runner/nodes/node.h"
 #include "runner/rehearsal/rehearse_plan.h"
 #include "runner/runs/attempts.h"
@@ -124,6 +125,8 @@ Expected<void> rehearse_first(const ResolvedPlan& plan, RunObserver& observer, c
 Expected<RunResult> launch_once(const RunRequest& request, RunObserver& observer, const std::stop_token& stop)
 {
     FOURFOLD_TRY(const LaunchPlan plan, plan_launch(request));
+    if (const std::string warning = capacity_warning(plan.plan); !warning.empty())
+        observer.on_state(RunState::preflight, "warning: " + warning);
     if (request.rehearse)
         FOURFOLD_CHECK(rehearse_first(plan.plan, observer, stop));
     FOURFOLD_TRY(RunResult result, Launch(request, plan, observer, stop).run());

@@ -230,6 +230,8 @@ private:
         }
         if (load)
             fields["experts"] = {{"busiest", load->busiest}, {"layer", load->layer}, {"idle", load->idle}};
+        if (load && load->dropped)
+            fields["experts"]["dropped"] = *load->dropped;
         return events_.write("step", fields);
     }
 

@@ -222,7 +222,7 @@ at::Tensor Trainer::add_up(const Sums& sums, const std::vector<at::Tensor>& more
     figures.insert(figures.end(), more.begin(), more.end());
     const at::Tensor known = at::stack(figures);
     mesh_[GroupKind::world].all_reduce(known);
-    host_waits();
+    host_reads();
     if (options_.rehearsal) // every token has a label, and nobody asks to stop
         return at::tensor({1.0, plan_.tokens_per_step(), 1.0, 0.0}, at::kDouble);
     return known.cpu();

@@ -53,6 +53,16 @@ TEST_F(Rehearse, SaysThatNoRankWaitsForEver)
     }
 }
 
+// The trainer, a program of its own, prices kernels and messages with the constants with which the planner does.
+TEST_F(Rehearse, ItsStepTakesAboutAsLongAsThePlannedOne)
+{
+    for (const auto& [plan, bound] : {std::pair("llama-3.1-8b-torchtitan-fsdp-128", 0.1), {"this-computer", 0.2}}) {
+        const Json json = json_of(fourfold({"rehearse", plan, "--json"}));
+        const double planned = json["planned_step_time_s"].get<double>();
+        EXPECT_NEAR(json["step_time_s"].get<double>() / planned, 1, bound) << plan << ": " << planned;
+    }
+}
+
 TEST_F(Rehearse, WhatCannotBeIsSaidBeforeItBegins)
 {
     expect_problem(fourfold({"rehearse", plan(), "--trace", "step.txt"}), 2, "name a file that ends in .json, .svg");

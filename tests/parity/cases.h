@@ -37,6 +37,7 @@ std::vector<Case> precision_cases();
 std::vector<Case> more_precision_cases();
 std::vector<Case> more_pipeline_cases();
 std::vector<Case> more_data_cases(); // FSDP in pipelines, for each micro-batch
+std::vector<Case> sixteen_rank_cases(); // tp, cp, pp and dp of two, with experts, fp8 and asynchronous TP
 std::vector<Case> expert_cases(); // mixtures of experts: ep, etp
 std::vector<Case> exchange_cases(); // of those, with the exchange of tokens beside another micro-batch
 std::vector<Case> all_cases(); // of the tables above

@@ -98,6 +98,10 @@ TEST(Matrix, ShardedPipelinesInFp64)
 {
     compare_and_report("FSDP in pipelines, for each micro-batch", more_data_cases());
 }
+TEST(Matrix, FourDimensionsInFp64)
+{
+    compare_and_report("Experts, fp8 and asynchronous TP where all four dimensions are cut", sixteen_rank_cases());
+}
 TEST(Matrix, ShapesInFp64)
 {
     compare_and_report("Every dimension at 2 and 4, every pair, all four", mesh_shapes());

@@ -100,6 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
     MoreData, UnderNcclRules, ::testing::ValuesIn(more_data_cases()), [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(MorePrecisions, UnderNcclRules, ::testing::ValuesIn(more_precision_cases()),
     [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Sixteen, UnderNcclRules, ::testing::ValuesIn(sixteen_rank_cases()),
+    [](const auto& info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(
     Shapes, UnderNcclRules, ::testing::ValuesIn(mesh_shapes()), [](const auto& info) { return info.param.name; });
 // Techniques that no table puts together.
@@ -162,7 +164,8 @@ TEST(NcclReport, HasEveryMesh)
     ASSERT_TRUE(text) << text.error().line();
     EXPECT_EQ(text->find("**no**"), std::string::npos);
     for (const auto& part :
-        {pipelines(), precision_cases(), all_cases(), more_pipeline_cases(), more_precision_cases(), mesh_shapes()})
+        {pipelines(), precision_cases(), all_cases(), more_pipeline_cases(), more_precision_cases(),
+             sixteen_rank_cases(), mesh_shapes()})
         for (const Case& mesh : part)
             EXPECT_NE(text->find(row_of(mesh, true)), std::string::npos) << mesh.name;
     for (const char* wiring : {"stages", "pairs", "late"})

@@ -334,6 +334,25 @@ TEST(Optimizer, MovesRoutingBiasesByTheLoadOfTheStep)
     EXPECT_EQ(one.trainer->take_expert_load()->busiest, 0) << "counts since the last call";
 }
 
+// Experts with half the places that tokens choose drop half of the choices at least, with very many none.
+TEST(ExpertLoad, TellsWhatFoundNoPlace)
+{
+    const auto dropped = [](const char* capacity) {
+        OneRank one({kDeepseek, std::string("training.experts.capacity=") + capacity});
+        EXPECT_TRUE(one.trainer->accumulate_gradients(0));
+        return one.trainer->take_expert_load()->dropped;
+    };
+    EXPECT_EQ(dropped("0"), std::nullopt);
+    EXPECT_EQ(dropped("8"), 0);
+    const auto half = dropped("0.5"), most = dropped("0.001");
+    ASSERT_TRUE(half && most);
+    EXPECT_GE(*half, 0.5);
+    EXPECT_LT(*half, 0.8);
+    // One place of each of 8 experts, of 16 tokens that choose 3.
+    EXPECT_GE(*most, 1 - 8 / 48.0);
+    EXPECT_LT(*most, 1);
+}
+
 // In the words of the planner, also for a caller that asked nobody before.
 TEST(Families, WhatHasNoRowIsNotTrained)
 {

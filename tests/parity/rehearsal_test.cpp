@@ -129,10 +129,20 @@ TEST(Rehearsal, FoldingMicroBatchesChangesNothing)
 // Under NCCL these meshes pass with four operations at once in one queue (nccl_parity_test.cpp runs them so).
 TEST(Rehearsal, NoMeshOfTheMatrixWaitsForEver)
 {
+#ifdef FOURFOLD_EVERY_MESH
+    constexpr int kMostRanks = 16;
+#else
     constexpr int kMostRanks = 8;
+#endif
     auto cases = fourfold::testing::all_cases();
-    for (const Case& each : fourfold::testing::more_data_cases())
-        cases.push_back(each);
+    const auto add = [&](const std::vector<Case>& more) { cases.insert(cases.end(), more.begin(), more.end()); };
+    add(fourfold::testing::more_data_cases());
+    add(fourfold::testing::precision_cases());
+#ifdef FOURFOLD_EVERY_MESH
+    add(fourfold::testing::more_precision_cases());
+    add(fourfold::testing::more_pipeline_cases());
+    add(fourfold::testing::sixteen_rank_cases());
+#endif
     int tried = 0;
     for (const Case& each : cases) {
         SCOPED_TRACE(each.name);

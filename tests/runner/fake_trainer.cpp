@@ -18,6 +18,7 @@
 //   FAKE_PRINT_BYTES=n            prints n bytes without a newline, with NUL and escape codes, before the first step
 //   FAKE_SECRET=NAME              writes the length of that variable into its log
 //   FAKE_CHECKPOINT=PATH          tells of a checkpoint there in its first step
+//   FAKE_EXPERTS=1                its steps tell how experts are loaded
 //   FAKE_TRACE=1                  a traced step behind its last one
 //   FAKE_FAILS_UNLOADED=1         fails (is told, misses a rank) only where the plan loads no checkpoint
 //   FAKE_REHEARSAL=JSON           what a rehearsal says (of the client's environment); default: all is well
@@ -227,14 +228,15 @@ int main(int argc, char** argv)
             sleep_for_ever(); // the peer never comes
         progress.end();
         if (rank == 0) {
-            char text[640];
+            char text[768];
             std::snprintf(text, sizeof text,
                 "%s\"step\",\"step\":%d,\"loss\":%.6f,\"grad_norm\":1.5,\"learning_rate\":0.001,\"step_time_s\":%.4f,"
                 "\"tps_per_gpu\":%.3f,\"tflops_per_gpu\":0.5,\"mfu\":0.1,\"memory_peak_gib\":0.25,\"tokens\":%d,"
                 "\"ranks\":{\"memory_peak_gib\":{\"min\":0.125,\"median\":0.1875,\"max\":0.25,\"worst_rank\":1},"
-                "\"step_time_s\":{\"min\":%.4f,\"median\":%.4f,\"max\":%.4f,\"worst_rank\":0}}}",
+                "\"step_time_s\":{\"min\":%.4f,\"median\":%.4f,\"max\":%.4f,\"worst_rank\":0}}%s}",
                 head.c_str(), step, 5.0 / step, pause_ms / 1000.0, 1000.0 + step % 7, step * 256, pause_ms / 1000.0,
-                pause_ms / 1000.0, pause_ms / 800.0);
+                pause_ms / 1000.0, pause_ms / 800.0,
+                variable("FAKE_EXPERTS") == "1" ? R"(,"experts":{"busiest":1.5,"layer":3,"idle":2,"dropped":0.25})" : "");
             say(text);
         }
     }

@@ -3,6 +3,7 @@
 // trains nothing, the terminal that is closed meanwhile.
 #include "core/history/annotations.h"
 #include "core/history/store.h"
+#include "core/schedule/chrome_trace.h"
 #include "tests/fake_slurm.h"
 #include "tests/history/history_test_support.h"
 #include "tests/leftover_processes.h"
@@ -400,6 +401,42 @@ TEST_F(TuiRuns, ARunGoesOnFromItsCheckpoint)
     ASSERT_TRUE(program.shows("after 6 steps", std::chrono::seconds(40))) << program.grid().text();
     EXPECT_TRUE(ends_as(RunState::ok));
     EXPECT_EQ(stored().size(), 2U);
+}
+
+TEST_F(TuiRuns, TheLoadOfExpertsIsDrawnLive)
+{
+    TerminalProgram program(faked({"tui", tiny(4, 20, R"(, "FAKE_EXPERTS": "1")")}), options(50, 180));
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("sy");
+    ASSERT_TRUE(program.shows("Busiest expert, times the mean", std::chrono::seconds(40))) << program.grid().text();
+    EXPECT_TRUE(program.shows("in layer 3; 2 experts")) << program.grid().text();
+    EXPECT_TRUE(ends_as(RunState::ok));
+}
+
+// The step as it was rehearsed, beside the planned one.
+TEST_F(TuiRuns, ShowsTheTimelineOfARehearsal)
+{
+    Timeline step;
+    step.stages = 1;
+    step.length_s = 0.003;
+    step.spans = {{0, SpanKind::forward, 0, 0, 0, 0.001}, {0, SpanKind::backward, 0, 0, 0.001, 0.003}};
+    const Json rehearsal{{"fourfold_rehearsal", 1}, {"ranks", 2}, {"rehearsed", 2}, {"steps", 2}, {"verdict", "ok"},
+        {"fits", true}, {"deadlock", false}, {"problem", nullptr}, {"problems", Json::array()}, {"at_once", 1},
+        {"step_time_s", 0.003}, {"capacity_gib", 1}, {"stages", Json::array()},
+        {"timeline", chrome_trace(step, "Tiny")}};
+    TerminalProgram::Options told = options(40, 120);
+    told.environment["FAKE_REHEARSAL"] = rehearsal.dump();
+    TerminalProgram program(faked({"tui", tiny(30, 20)}), told);
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("R");
+    ASSERT_TRUE(program.shows("v shows the step as rehearsed")) << program.grid().text();
+    program.type("v");
+    ASSERT_TRUE(program.shows("as rehearsed")) << program.grid().text();
+    EXPECT_TRUE(program.shows("as planned"));
+    program.type("v");
+    EXPECT_TRUE(program.shows("no rank waits for ever"));
+    program.type("\033");
+    EXPECT_TRUE(program.shows("Tensor (TP)"));
 }
 
 TEST_F(TuiRuns, RehearsesThePlanAndNamesTheCulprit)

@@ -67,5 +67,27 @@ TEST(LiveRun, AStepDoesNotTakeAStopBack)
     EXPECT_EQ(run.state_text(), "stopped on request");
 }
 
+// How evenly a mixture of experts is loaded is drawn as it comes.
+TEST(LiveRun, TheBusiestExpertIsALine)
+{
+    LiveRun run = started();
+    run.take(step_event(1));
+    EXPECT_TRUE(run.busiest_expert().empty());
+    EXPECT_EQ(run.experts_text(), "");
+    Json event = step_event(2);
+    event["experts"] = {{"busiest", 1.5}, {"layer", 3}, {"idle", 2}, {"dropped", 0.25}};
+    run.take(event);
+    event["step"] = 3;
+    event["experts"] = {{"busiest", 1.25}, {"layer", 0}, {"idle", 0}};
+    EXPECT_EQ(run.experts_text(), "in layer 3; 2 experts without a token; 25.0 % of choices dropped");
+    run.take(event);
+    const std::vector<Series::Point> expected{{2, 1.5}, {3, 1.25}};
+    EXPECT_EQ(run.busiest_expert().points(), expected);
+    EXPECT_EQ(run.experts_text(), "in layer 0");
+    event["experts"] = "no object";
+    run.take(event);
+    EXPECT_EQ(run.busiest_expert().count(), 2U);
+}
+
 } // namespace
 } // namespace fourfold::view

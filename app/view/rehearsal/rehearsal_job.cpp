@@ -3,7 +3,11 @@
 
 #include "app/view/plan/facts.h"
 #include "app/view/text.h"
+#include "core/plan/presets.h"
+#include "core/plan/trainable.h"
+#include "core/predict/prediction.h"
 #include "core/report/views/rehearsal_report.h"
+#include "core/schedule/chrome_trace.h"
 
 namespace fourfold::view {
 
@@ -11,16 +15,35 @@ namespace {
 
 RehearsalOutcome not_proven(std::string plan, const Problem& why)
 {
-    return {std::move(plan), why.code == ProblemCode::cancelled ? Tone::neutral : Tone::bad, "Nothing is proven",
-        why.line(), {}, {}};
+    RehearsalOutcome outcome;
+    outcome.plan = std::move(plan);
+    outcome.tone = why.code == ProblemCode::cancelled ? Tone::neutral : Tone::bad;
+    outcome.headline = "Nothing is proven";
+    outcome.verdict = why.line();
+    return outcome;
 }
 
-RehearsalOutcome outcome_of(std::string plan, const Expected<Json>& result)
+// The step as it was rehearsed, beside the one that is planned of what was handed to the trainer.
+void add_timelines(RehearsalOutcome& outcome, const Json& result, ResolvedPlan plan)
+{
+    const auto told = result.find("timeline");
+    if (told == result.end() || !hand_to_trainer(plan, Presets()))
+        return;
+    if (Expected<Timeline> rehearsed = timeline_from_chrome_trace(*told, "rehearsal"))
+        outcome.rehearsed = *std::move(rehearsed);
+    outcome.planned = predict(plan).timeline;
+}
+
+RehearsalOutcome outcome_of(std::string name, const ResolvedPlan& plan, const Expected<Json>& result)
 {
     if (!result)
-        return not_proven(std::move(plan), result.error());
-    RehearsalOutcome outcome{
-        std::move(plan), Tone::good, {}, rehearsal_verdict(*result), {}, rehearsal_stages(*result)};
+        return not_proven(std::move(name), result.error());
+    RehearsalOutcome outcome;
+    outcome.plan = std::move(name);
+    outcome.tone = Tone::good;
+    outcome.verdict = rehearsal_verdict(*result);
+    outcome.stages = rehearsal_stages(*result);
+    add_timelines(outcome, *result, plan);
     for (const Json& problem : (*result)["problems"])
         outcome.culprits.push_back(problem.get<std::string>());
     if ((*result)["deadlock"].get<bool>())
@@ -71,10 +94,8 @@ void RehearsalJob::start(const ResolvedPlan& plan, const std::filesystem::path& 
             }
             wake();
         };
-        return
-            [this, outcome = outcome_of(name, rehearse_plan({.plan = plan, .trainer = trainer, .told = told}, stop))] {
-                outcome_ = outcome;
-            };
+        const RehearsalRequest request{.plan = plan, .trainer = trainer, .timeline = true, .told = told};
+        return [this, outcome = outcome_of(name, plan, rehearse_plan(request, stop))] { outcome_ = outcome; };
     });
 }
 

@@ -5,6 +5,7 @@
 #include "app/view/background.h"
 #include "app/view/tone.h"
 #include "core/report/table/table.h"
+#include "core/schedule/timeline.h"
 #include "runner/rehearsal/rehearse_plan.h"
 
 #include <functional>
@@ -24,6 +25,9 @@ struct RehearsalOutcome {
     std::string verdict; // rehearsal_verdict(); of a rehearsal that proved nothing, why
     std::vector<std::string> culprits; // a line each: rank, pass, operation
     std::optional<Table> stages; // rehearsal_stages(); empty where nothing was proven
+    // The step, a track for each stage, on one axis; without spans where there is none, or none that is planned.
+    Timeline rehearsed = {}, planned = {};
+    [[nodiscard]] bool has_timelines() const { return !rehearsed.spans.empty() && !planned.spans.empty(); }
     [[nodiscard]] std::string text() const; // all of it
 };
 

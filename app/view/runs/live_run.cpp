@@ -247,6 +247,22 @@ void LiveRun::take_step(const Json& event)
             lately_.pop_front();
     }
     take_ranks(event, *step);
+    take_experts(event, *step);
+}
+
+void LiveRun::take_experts(const Json& event, double step)
+{
+    const auto experts = event.find("experts");
+    if (experts == event.end() || !experts->is_object() || !number_at(*experts, "busiest"))
+        return;
+    append(busiest_, step, *experts, "busiest");
+    experts_text_.clear();
+    if (const std::optional<int> layer = whole_at(*experts, "layer"))
+        experts_text_ = "in layer " + std::to_string(*layer);
+    if (const std::optional<int> idle = whole_at(*experts, "idle"); idle && *idle > 0)
+        experts_text_ += (experts_text_.empty() ? "" : "; ") + counted(*idle, "expert") + " without a token";
+    if (const std::optional<double> dropped = number_at(*experts, "dropped"))
+        experts_text_ += (experts_text_.empty() ? "" : "; ") + percent(*dropped, 1) + " % of choices dropped";
 }
 
 void LiveRun::take_ranks(const Json& event, double step)

@@ -61,6 +61,10 @@ public:
     [[nodiscard]] const Series& eval_loss() const { return eval_loss_; }
     [[nodiscard]] const Series& memory() const { return memory_; } // peak GiB, largest over ranks
     [[nodiscard]] const Series& mfu() const { return mfu_; } // per cent of the dense peak
+    // Of a mixture of experts: tokens of the busiest one over the mean of its layer. And of the newest step which layer
+    // that is in, and how many experts and tokens went without.
+    [[nodiscard]] const Series& busiest_expert() const { return busiest_; }
+    [[nodiscard]] const std::string& experts_text() const { return experts_text_; }
     // Over ranks, where the trainer tells: peak memory in GiB (worst: the most), tokens/s per GPU by each rank's own
     // clock and the MFU at it, in per cent (worst: the slowest).
     [[nodiscard]] const RankSpread& memory_over_ranks() const { return rank_memory_; }
@@ -80,6 +84,7 @@ public:
 private:
     void take_step(const Json& event);
     void take_ranks(const Json& event, double step);
+    void take_experts(const Json& event, double step);
     void take_start(const Json& event);
     void take_trace(const Json& event);
     void take_created(const RunCreated& created);
@@ -96,7 +101,8 @@ private:
     RunExpectation expectation_;
     int total_steps_ = 0, step_ = 0, trace_step_ = 0;
     std::optional<double> step_s_, measured_tps_;
-    Series throughput_, loss_, eval_loss_, memory_, mfu_;
+    Series throughput_, loss_, eval_loss_, memory_, mfu_, busiest_;
+    std::string experts_text_;
     RankSpread rank_memory_, rank_throughput_, rank_mfu_;
     std::map<int, std::string> hosts_; // of the ranks
     std::deque<double> lately_; // seconds of the last steps

@@ -23,7 +23,13 @@ struct GradientBuckets::State {
         at::Tensor source;
         Handle handle;
     };
-    static constexpr std::size_t kMostUnderWay = 2; // of those whose source is freed after them: bounds the memory
+    // Of those whose source is freed after them: bounds the memory. Of those that another sum follows: by then they are
+    // through, and the backward pass does not stand still for them.
+    static constexpr std::size_t kMostUnderWay = 2;
+    struct SumOverCopies { // of the shard, after its reduction
+        std::size_t bucket = 0;
+        Handle handle;
+    };
 
     const Weights& weights;
     const Mesh& mesh;
@@ -43,6 +49,10 @@ struct GradientBuckets::State {
     std::vector<Lane> lanes;
     std::vector<std::size_t> lane_of; // beside buckets
     std::deque<Reduction> under_way;
+    // In the order of the reductions, which all ranks have.
+    std::deque<SumOverCopies> over_copies = {};
+    std::deque<Handle> over_sharers = {}; // ranks that share some of a bucket's weights: the last sum
+    bool finishing = false; // no backward pass runs any more
     int64_t overlapped = 0;
     int micro_batches = 1; // of this step
     std::vector<at::Tensor> wide = {}; // of reduced gradients in fp16, whose loss scale would not come off in it
@@ -109,6 +119,46 @@ struct GradientBuckets::State {
         }
         if (last && settings.final && !waits_for_other_stages(b))
             hand_out(b);
+        else if (last && !settings.final)
+            start_sum_over_copies(b);
+    }
+
+    [[nodiscard]] const Communicator& copies_of(std::size_t b) const
+    {
+        return mesh[weights.buckets()[b].groups.copies];
+    }
+    void start_sum_over_copies(std::size_t b)
+    {
+        if (copies_of(b).size() == 1)
+            return start_sums_over_sharers(b);
+        while (over_copies.size() >= kMostUnderWay)
+            finish_oldest_copies();
+        over_copies.push_back({b, copies_of(b).start_all_reduce(reduced[b])});
+        overlapped += settings.overlap && !finishing ? 1 : 0;
+        if (!settings.overlap)
+            finish_oldest_copies();
+    }
+    void finish_oldest_copies()
+    {
+        SumOverCopies oldest = std::move(over_copies.front());
+        over_copies.pop_front();
+        oldest.handle.wait();
+        start_sums_over_sharers(oldest.bucket);
+    }
+    // Those that other stages take part in wait for the end: here a stage would wait for one that waits for it.
+    void start_sums_over_sharers(std::size_t b)
+    {
+        each_shared(b, [&](const Communicator& sharers, const at::Tensor& part, bool of_stages) {
+            if (!of_stages)
+                over_sharers.push_back(sharers.start_all_reduce(part));
+        });
+        if (!settings.overlap)
+            finish_sharers();
+    }
+    void finish_sharers()
+    {
+        for (; !over_sharers.empty(); over_sharers.pop_front())
+            over_sharers.front().wait();
     }
 
     // Other stages come to a bucket of both ends at another time: asked for in a backward pass, its sum would wait for
@@ -122,8 +172,8 @@ struct GradientBuckets::State {
     // The sum over all micro-batches and the shard group becomes that over all ranks.
     void sum_up(std::size_t b) const
     {
-        mesh[weights.buckets()[b].groups.copies].all_reduce(reduced[b]);
-        sum_shared(b);
+        copies_of(b).all_reduce(reduced[b]);
+        each_shared(b, [](const Communicator& sharers, const at::Tensor& part, bool) { sharers.all_reduce(part); });
     }
 
     void hand_out(std::size_t b)
@@ -151,6 +201,9 @@ struct GradientBuckets::State {
                                         : group.start_all_reduce(reduction.source);
         under_way.push_back(std::move(reduction));
         ++lane.issued;
+        if (!settings.final && settings.overlap && copies_of(b).size() > 1)
+            while (under_way.size() > kMostUnderWay)
+                finish_oldest();
         // An update need not wait where nothing is under way, nor may anything be behind the computation.
         const bool alone = settings.final && group.size() == 1;
         while ((alone || (at_once() && !settings.overlap)) && !under_way.empty())
@@ -174,18 +227,20 @@ struct GradientBuckets::State {
         }
     }
 
-    // What other ranks than replicas hold too, they also have to add up: on finished sums, as addition commutes.
-    void sum_shared(std::size_t b) const
+    // use(ranks, part of reduced[b], whether they are of several stages): what other ranks than replicas hold too, they
+    // also have to add up, on finished sums, as addition commutes.
+    template <typename Use>
+    void each_shared(std::size_t b, Use&& use) const
     {
         for (const BucketSegment& segment : weights.buckets()[b].own_segments()) {
             const at::Tensor part = reduced[b].narrow(0, segment.begin, segment.end - segment.begin);
             if (segment.replication == Replication::heads
                 || (segment.replication == Replication::tp && settings.sequence_parallel))
-                mesh[GroupKind::tp].all_reduce(part);
+                use(mesh[GroupKind::tp], part, false);
             else if (segment.replication == Replication::kv)
-                mesh[GroupKind::tp_keys].all_reduce(part);
+                use(mesh[GroupKind::tp_keys], part, false);
             else if (segment.replication == Replication::ends)
-                mesh.ends.all_reduce(part);
+                use(mesh.ends, part, true);
         }
     }
 };
@@ -259,6 +314,7 @@ void GradientBuckets::clear(int micro_batches)
 {
     State& state = *state_;
     state.micro_batches = micro_batches;
+    state.finishing = false;
     state.wide.clear(); // the update is through
     for (State::Lane& lane : state.lanes)
         lane.issued = 0;
@@ -279,16 +335,23 @@ void GradientBuckets::clear(int micro_batches)
 void GradientBuckets::finish()
 {
     State& state = *state_;
+    state.finishing = true;
     for (State::Lane& lane : state.lanes)
         while (lane.round() < state.rounds())
             state.issue_next(lane);
     while (!state.under_way.empty())
         state.finish_oldest();
+    while (!state.over_copies.empty())
+        state.finish_oldest_copies();
+    state.finish_sharers();
     for (std::size_t b = 0; b < state.flat.size(); ++b) {
-        if (!state.settings.final)
-            state.sum_up(b);
-        else if (state.waits_for_other_stages(b))
+        if (state.settings.final && state.waits_for_other_stages(b))
             state.hand_out(b);
+        else if (!state.settings.final)
+            state.each_shared(b, [](const Communicator& sharers, const at::Tensor& part, bool of_stages) {
+                if (of_stages)
+                    sharers.all_reduce(part);
+            });
     }
     if (state.settings.type == at::kHalf)
         for (const at::Tensor& gradient : state.reduced)

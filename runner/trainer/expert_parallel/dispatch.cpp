@@ -2,6 +2,7 @@
 #include "runner/trainer/expert_parallel/dispatch.h"
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/argsort.h>
@@ -127,6 +128,7 @@ at::Tensor count_copies(const at::Tensor& ids, int count, int ranks, double imba
 // Row r: what rank r of the group counted.
 std::vector<int64_t> gather_counts(const at::Tensor& counts, const at::Tensor& ids, const Communicator& ep)
 {
+    host_reads();
     if (!ids.is_meta())
         return values(ep.all_gather(counts.unsqueeze(0)));
     (void)ep.all_gather(at::empty({1, counts.numel()}, ids.options()));

@@ -4,6 +4,7 @@
 #include "runner/trainer/context_parallel/slice.h"
 #include "runner/trainer/expert_parallel/dispatch.h"
 #include "runner/trainer/expert_parallel/grouped_product.h"
+#include "runner/trainer/rehearsal/lasting.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 
 #include <ATen/ops/arange.h>
@@ -21,7 +22,7 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
 {
     const Training& training = plan.training;
     const bool by_sequence = training.sequence_parallel || plan.layout.tp == 1;
-    const at::Tensor load = at::zeros({plan.model.layers + plan.model.predicted_ahead, plan.model.experts->count},
+    const at::Tensor load = at::zeros({plan.model.layers + plan.model.predicted_ahead, plan.model.experts->count + 1},
         at::TensorOptions(at::kLong).device(device));
     const double clamp = plan.model.activation == Activation::clamped_swiglu ? plan.model.activation_limit : 0;
     ExpertRules rules{*plan.model.experts, clamp, training.experts, {}, by_sequence, load, kernels_of(training)};
@@ -52,15 +53,22 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
 ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Mesh& mesh)
 {
     mesh[GroupKind::world].all_reduce(rules.load); // where ranks count the same tokens they count all of them as often
+    host_reads();
+    if (rules.load.is_meta())
+        return {};
     const at::Tensor counts = rules.load.clone().cpu();
     rules.load.zero_();
     const auto* of_expert = counts.const_data_ptr<int64_t>();
     ExpertLoad load;
-    for (int layer = 0; layer < model.layers + model.predicted_ahead; ++layer, of_expert += rules.experts.count) {
+    int64_t chosen = 0, dropped = 0;
+    for (int layer = 0; layer < model.layers + model.predicted_ahead; ++layer, of_expert += rules.experts.count + 1) {
         if (!model.is_moe_layer(layer))
             continue;
         const auto end = of_expert + rules.experts.count;
-        const double mean = double(std::accumulate(of_expert, end, int64_t(0))) / rules.experts.count;
+        const int64_t of_layer = std::accumulate(of_expert, end, int64_t(0));
+        chosen += of_layer;
+        dropped += *end;
+        const double mean = double(of_layer) / rules.experts.count;
         const double most = mean > 0 ? double(*std::max_element(of_expert, end)) / mean : 0;
         load.idle += std::count(of_expert, end, 0);
         if (most > load.busiest) {
@@ -68,6 +76,8 @@ ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Me
             load.layer = layer;
         }
     }
+    if (rules.settings.capacity > 0)
+        load.dropped = chosen > 0 ? double(dropped) / double(chosen) : 0;
     return load;
 }
 

@@ -13,6 +13,7 @@
 #include "runner/trainer/tensor_parallel/fp8_products.h"
 
 #include <memory>
+#include <optional>
 
 namespace fourfold::trainer {
 
@@ -25,7 +26,9 @@ struct ExpertRules {
     // Whether tensor-parallel ranks hold different tokens between their regions; else all hold all of them, and etp is
     // the tp group.
     bool by_sequence = true;
-    at::Tensor load; // [layers, experts] int64: tokens that this rank's backward passes sent to each, so far
+    // [layers, experts + 1] int64: how often tokens of this rank's backward passes chose each expert, so far, and how
+    // many of these choices found no place.
+    at::Tensor load;
     Kernels kernels = Kernels::fused;
     std::shared_ptr<const Fp8Products> fp8{}; // null: products are in the numbers of x
     PassTurns* turns = nullptr; // of passes that compute beside the exchange of tokens; null: none does
@@ -38,6 +41,7 @@ struct ExpertLoad {
     double busiest = 0; // tokens of the expert that had the most, as a multiple of the mean of its layer
     int layer = 0; // in which that was
     int64_t idle = 0; // experts without a token, over all layers
+    std::optional<double> dropped{}; // share of all choices that found no place; where experts have a capacity
 };
 // Collective.
 ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Mesh& mesh);

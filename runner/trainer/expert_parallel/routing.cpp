@@ -65,10 +65,12 @@ at::Tensor count_choices(const at::Tensor& experts, const at::Tensor& set_of_tok
 // The identity of `weights`; in the backward pass the balance loss and the bias get their gradients.
 class Guided final : public GradientFunction {
 public:
-    Guided(double loss_gradient, at::Tensor excess, at::Tensor chosen, at::Tensor load)
+    // dropped: undefined where every choice has a place.
+    Guided(double loss_gradient, at::Tensor excess, at::Tensor chosen, at::Tensor dropped, at::Tensor load)
         : loss_gradient_(loss_gradient)
         , excess_(std::move(excess))
         , chosen_(std::move(chosen))
+        , dropped_(std::move(dropped))
         , load_(std::move(load))
     {
     }
@@ -80,7 +82,9 @@ public:
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         if (load_.defined())
-            load_.add_(chosen_);
+            load_.narrow(0, 0, chosen_.numel()).add_(chosen_);
+        if (load_.defined() && dropped_.defined())
+            load_[chosen_.numel()].add_(dropped_);
         Tensors result{gradients[0]};
         for (const at::Tensor& input : kept)
             result.push_back(input.dim() == 0 ? at::full_like(input, loss_gradient_) : excess_.to(input.scalar_type()));
@@ -89,7 +93,7 @@ public:
 
 private:
     double loss_gradient_;
-    at::Tensor excess_, chosen_, load_;
+    at::Tensor excess_, chosen_, dropped_, load_;
 };
 } // namespace
 
@@ -135,7 +139,9 @@ Routing route(const at::Tensor& x, const Affine& router, const at::Tensor& bias,
     if (bias.defined())
         inputs.push_back(bias);
     const at::Tensor excess = chosen.mul(rules.count).sub(rules.active * tokens);
-    routing.weights = trainer::apply(std::make_shared<Guided>(groups.loss_gradient, excess, chosen, load), inputs)[0];
+    const at::Tensor dropped = settings.capacity > 0 ? routing.experts.eq(rules.count).sum() : at::Tensor();
+    routing.weights
+        = trainer::apply(std::make_shared<Guided>(groups.loss_gradient, excess, chosen, dropped, load), inputs)[0];
     return routing;
 }
 

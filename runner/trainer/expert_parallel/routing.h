@@ -35,8 +35,8 @@ struct Routing {
 // much as a token's loss for each token: f is experts / active times the share of the tokens that chose the expert, P
 // the mean of the scores (equations 17 to 20; Switch Transformers, arXiv:2101.03961, equation 4, with f over all
 // chosen). And the bias gets experts x (tokens that chose the expert) - active x tokens, which is whole and adds up to
-// the excess over the mean load; the optimizer goes by its sign. `load`, [experts] int64 or undefined, counts the
-// choices of these passes.
+// the excess over the mean load; the optimizer goes by its sign. `load`, [experts + 1] int64 or undefined, counts the
+// choices of these passes, and at its end those that found no place.
 Routing route(const at::Tensor& x, const Affine& router, const at::Tensor& bias, const Experts& rules,
     const ExpertSettings& settings, const RoutingGroups& groups, const at::Tensor& load);
 

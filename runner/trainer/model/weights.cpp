@@ -11,6 +11,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -215,13 +216,11 @@ Handle Weights::start_narrow_gather(std::size_t bucket) const
                       [this, bucket, bytes] {
                           for (const BucketEntry& entry : buckets_[bucket].entries) {
                               const int64_t count = shards_[entry.shard].elements();
-                              const at::Tensor& largest = largest_[entry.shard];
-                              const Quantized values{
-                                  bytes.narrow(0, entry.offset, count).view(at::kFloat8_e4m3fn).unsqueeze(0),
-                                  inverse_scale(largest, at::kFloat8_e4m3fn)};
-                              flat_[bucket]
-                                  .narrow(0, entry.offset, count)
-                                  .copy_(dequantize(values, {}, largest.scalar_type()).squeeze(0));
+                              at::Tensor place = flat_[bucket].narrow(0, entry.offset, count);
+                              // Exact in either type, and multiplied in the scale's.
+                              place.copy_(bytes.narrow(0, entry.offset, count).view(at::kFloat8_e4m3fn));
+                              const at::Tensor scale = inverse_scale(largest_[entry.shard], at::kFloat8_e4m3fn);
+                              at::mul_out(place, place, scale.view({1}));
                           }
                       }),
         nullptr, 0);

@@ -53,5 +53,7 @@ void updated_on_host(int64_t parameters);
 
 // The host waits here until the device has done what it was asked.
 void host_waits();
+// The same for some numbers of the device's, which it copies.
+void host_reads();
 
 } // namespace fourfold::trainer

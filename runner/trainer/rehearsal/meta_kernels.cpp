@@ -123,6 +123,13 @@ at::Tensor scaled_product(const at::Tensor& a, const at::Tensor& b, const at::Te
     return at::empty({a.size(0), b.size(1)}, a.options().dtype(type.value_or(a.scalar_type())));
 }
 
+at::Tensor& scaled_product_out(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+    const std::optional<at::Tensor>&, const std::optional<at::Tensor>&, std::optional<at::ScalarType>, bool,
+    at::Tensor& out)
+{
+    return out;
+}
+
 // [b, heads, s, head_dim]; the kernel keeps the log-sums in fp32.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt, at::Tensor, at::Tensor, at::Tensor>
 flash_attention(
@@ -179,6 +186,7 @@ TORCH_LIBRARY_IMPL(aten, Meta, library)
     library.impl("where.self", where);
     library.impl("where.self_out", where_out);
     library.impl("_scaled_mm", scaled_product);
+    library.impl("_scaled_mm.out", scaled_product_out);
     library.impl("_scaled_dot_product_flash_attention", flash_attention);
     library.impl("_scaled_dot_product_flash_attention_backward", flash_attention_backward);
 }

@@ -85,9 +85,11 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
                 return outcome.error();
             trainer->update(step, *outcome);
             player.end_step();
+            out.traffic = traffic_of(ledger.program, first_operation);
+            if ((step + 1) % plan.run.log_every == 0) // what is told of the step beside what it does
+                (void)trainer->take_expert_load();
             out.work = ledger.total();
             out.work -= before;
-            out.traffic = traffic_of(ledger.program, first_operation);
         }
         out.misused = ledger.misused(); // the updated weights may be under way when the trainer goes
     }

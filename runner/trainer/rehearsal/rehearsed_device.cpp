@@ -396,4 +396,10 @@ void host_waits()
         ledger->compute({.host_waits = 1});
 }
 
+void host_reads()
+{
+    if (ledger)
+        ledger->compute({.host_copies = 1, .host_waits = 1});
+}
+
 } // namespace fourfold::trainer

@@ -160,10 +160,8 @@ Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums su
     return {dequantize(quantized, block, matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat), {}};
 }
 
-at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType type) const
+Fp8Products::Operands Fp8Products::operands(const Factor& a, const Factor& b) const
 {
-    if (a.exact.defined())
-        return at::mm(a.exact, b.exact.t()).to(type);
     Quantized rows = a.quantized, columns = b.quantized;
     const bool squares = recipe_ == Fp8Recipe::blockwise && columns.inverse_scales.size(0) < columns.values.size(0);
     if (squares && columns.inverse_scales.size(1) % kBlocksAtOnce != 0) {
@@ -183,8 +181,28 @@ at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType
         left = in_tiles(left.to(at::kFloat8_e8m0fnu));
         right = in_tiles(right.to(at::kFloat8_e8m0fnu));
     }
+    return {rows.values.contiguous(), columns.values.contiguous().t(), left, right};
+}
+
+at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType type) const
+{
+    if (a.exact.defined())
+        return at::mm(a.exact, b.exact.t()).to(type);
+    const Operands own = operands(a, b);
     return at::_scaled_mm(
-        rows.values.contiguous(), columns.values.contiguous().t(), left, right, std::nullopt, std::nullopt, type);
+        own.rows, own.columns, own.row_scales, own.column_scales, std::nullopt, std::nullopt, type);
+}
+
+void Fp8Products::product_into(const at::Tensor& out, const Factor& a, const Factor& b) const
+{
+    if (a.exact.defined()) {
+        out.copy_(at::mm(a.exact, b.exact.t()));
+        return;
+    }
+    const Operands own = operands(a, b);
+    at::Tensor target = out;
+    at::_scaled_mm_out(target, own.rows, own.columns, own.row_scales, own.column_scales, std::nullopt, std::nullopt,
+        out.scalar_type());
 }
 
 at::Tensor Fp8Products::weight_gradient(const at::Tensor& slope, const at::Tensor& largest_slope, const at::Tensor& x,

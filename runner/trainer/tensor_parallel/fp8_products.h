@@ -49,6 +49,8 @@ public:
     [[nodiscard]] Factor factor(const at::Tensor& matrix, Of of, Sums sums, const at::Tensor& largest) const;
     // [rows of a, rows of b], of `type`.
     [[nodiscard]] at::Tensor product(const Factor& a, const Factor& b, at::ScalarType type) const;
+    // The same into `out`, of its type, without gaps.
+    void product_into(const at::Tensor& out, const Factor& a, const Factor& b) const;
 
     // The gradient of a weight, [out, in]. slope: [s, b, out], x: [s, b, in]; blocks run along a sequence. `sums`:
     // tokens or rows_of_tp.
@@ -62,6 +64,11 @@ public:
 
 private:
     [[nodiscard]] ScaleBlock block_of(Of of) const;
+    // What the scaled product takes: both operands, and their scales as its kernels read them.
+    struct Operands {
+        at::Tensor rows, columns, row_scales, column_scales;
+    };
+    [[nodiscard]] Operands operands(const Factor& a, const Factor& b) const;
     void over(const at::Tensor& largest, bool tp, bool replicas) const;
 
     Fp8Recipe recipe_;

@@ -9,6 +9,7 @@
 #include <ATen/ops/mm.h>
 
 #include <optional>
+#include <utility>
 
 namespace fourfold::trainer {
 
@@ -24,6 +25,11 @@ at::Tensor of_width(const at::Tensor& x, int64_t rows, int64_t width)
 using Of = Fp8Products::Of;
 using Sums = Fp8Products::Sums;
 
+RowsOfRanks all_of(const at::Tensor& whole)
+{
+    return {0, 1, whole.size(0), 0, whole.size(0)};
+}
+
 at::Tensor largest_of(const Fp8Products* fp8, const at::Tensor& part, Of of, bool gathered = false)
 {
     return fp8 != nullptr ? fp8->largest(part, of, gathered) : at::Tensor();
@@ -36,34 +42,44 @@ public:
     Side(const Fp8Products* fp8, at::Tensor b, Sums sums, const at::Tensor& largest_b)
         : fp8_(fp8)
         , b_(std::move(b))
-        , sums_(sums)
     {
         if (fp8 != nullptr)
             factor_ = fp8->factor(b_, Of::weight, sums, largest_b);
     }
-    // out = rows b^T (+ bias, of the columns), or that added to it: rows of contiguous tensors.
-    void product_into(
-        const at::Tensor& out, const Measured& rows, Of of, const at::Tensor& bias = {}, bool added = false) const
+    // Rows as they enter a product: rounded, once for all sides.
+    using Rows = std::pair<at::Tensor, std::optional<Fp8Products::Factor>>;
+    static Rows rows_of(const Fp8Products* fp8, const Measured& rows, Of of, Sums sums)
     {
-        at::Tensor target = as_rows(out);
-        if (fp8_ != nullptr) {
-            at::Tensor y = fp8_->product(
-                fp8_->factor(as_rows(rows.tensor), of, sums_, rows.largest), factor_, out.scalar_type());
+        const at::Tensor matrix = as_rows(rows.tensor);
+        return {matrix, fp8 != nullptr ? std::optional(fp8->factor(matrix, of, sums, rows.largest)) : std::nullopt};
+    }
+    // out = rows b^T (+ bias, of the columns), or that added to it; [..., columns of it], perhaps with gaps between
+    // rows.
+    void product_into(const at::Tensor& out, const Rows& rows, const at::Tensor& bias = {}, bool added = false) const
+    {
+        const auto& [matrix, rounded] = rows;
+        const bool whole = out.is_contiguous();
+        at::Tensor target = whole ? as_rows(out) : at::Tensor();
+        if (whole && rounded && !bias.defined() && !added)
+            fp8_->product_into(target, *rounded, factor_);
+        else if (whole && !rounded && added)
+            target.addmm_(matrix, b_.t());
+        else if (whole && !rounded && bias.defined())
+            at::addmm_out(target, bias, matrix, b_.t());
+        else if (whole && !rounded)
+            at::mm_out(target, matrix, b_.t());
+        else {
+            at::Tensor y = rounded ? fp8_->product(*rounded, factor_, out.scalar_type()) : at::mm(matrix, b_.t());
             if (bias.defined())
                 y = y.add(bias);
-            added ? target.add_(y) : target.copy_(y);
-        } else if (added)
-            target.addmm_(as_rows(rows.tensor), b_.t());
-        else if (bias.defined())
-            at::addmm_out(target, bias, as_rows(rows.tensor), b_.t());
-        else
-            at::mm_out(target, as_rows(rows.tensor), b_.t());
+            y = y.view(out.sizes());
+            added ? out.add_(y) : out.copy_(y);
+        }
     }
 
 private:
     const Fp8Products* fp8_;
     at::Tensor b_;
-    Sums sums_;
     Fp8Products::Factor factor_;
 };
 
@@ -92,15 +108,15 @@ public:
             kept.push_back(largest_of(fp8_, layer.weight, Of::weight));
             sides.emplace_back(fp8_, layer.weight, Sums::whole, kept.back());
         }
-        const auto products_of = [&](int64_t first, const at::Tensor& rows) {
+        const auto products_of = [&](const RowsOfRanks& which, const at::Tensor& rows) {
+            const Side::Rows entering = Side::rows_of(fp8_, {rows, largest_x}, Of::activation, Sums::whole);
             for (std::size_t i = 0; i < layers_.size(); ++i)
-                sides[i].product_into(
-                    outputs[i].narrow(0, first, rows.size(0)), {rows, largest_x}, Of::activation, layers_[i].bias);
+                sides[i].product_into(which.of(outputs[i]), entering, layers_[i].bias);
         };
         if (rows_.in_pieces)
             whole = gather_in_pieces(x, tp_, products_of);
         else
-            products_of(0, whole);
+            products_of(all_of(whole), whole);
         if (rows_.kept)
             kept[0] = whole;
         return outputs;
@@ -122,10 +138,11 @@ public:
             slopes.push_back({gradients[i].contiguous(), largest_of(fp8_, gradients[i], Of::gradient)});
             sides.emplace_back(fp8_, layers_[i].weight.t(), Sums::parts, kept[2 + i]);
         }
-        const auto slope_of_rows = [&](int64_t first, const at::Tensor& out) {
-            for (std::size_t i = 0; i < layers_.size(); ++i)
-                sides[i].product_into(
-                    out, {slopes[i].tensor.narrow(0, first, out.size(0)), slopes[i].largest}, Of::gradient, {}, i > 0);
+        const auto slope_of_rows = [&](const RowsOfRanks& which, const at::Tensor& out) {
+            for (std::size_t i = 0; i < layers_.size(); ++i) {
+                const Measured rows{which.of(slopes[i].tensor), slopes[i].largest};
+                sides[i].product_into(out, Side::rows_of(fp8_, rows, Of::gradient, Sums::parts), {}, i > 0);
+            }
         };
         std::optional<ScatterInPieces> pieces;
         at::Tensor summand, sum;
@@ -134,7 +151,7 @@ public:
             pieces.emplace(shape, whole.options(), tp_, slope_of_rows);
         } else {
             summand = at::empty(shape, whole.options());
-            slope_of_rows(0, summand);
+            slope_of_rows(all_of(summand), summand);
             sum = of_width(summand, shape.front() / tp_.size(), shape.back());
             scatter = tp_.start_reduce_scatter(sum, summand);
         }
@@ -172,8 +189,9 @@ public:
         const Side side(fp8_, layer_.weight, Sums::parts, kept[2]);
         auto whole = x.sizes().vec();
         whole.back() = layer_.weight.size(0);
-        return {ScatterInPieces(whole, x.options(), tp_, [&](int64_t first, const at::Tensor& out) {
-            side.product_into(out, {x.narrow(0, first, out.size(0)), measured.largest}, Of::activation);
+        return {ScatterInPieces(whole, x.options(), tp_, [&](const RowsOfRanks& which, const at::Tensor& out) {
+            side.product_into(
+                out, Side::rows_of(fp8_, {which.of(x), measured.largest}, Of::activation, Sums::parts));
         }).finish()};
     }
     [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
@@ -183,9 +201,11 @@ public:
         const at::Tensor x_slope = of_width(x, x.size(0), x.size(-1));
         const at::Tensor largest_slope = largest_of(fp8_, gradients[0], Of::gradient, true);
         const Side side(fp8_, layer_.weight.t(), Sums::whole, kept[2]);
-        const at::Tensor slope = gather_in_pieces(gradients[0], tp_, [&](int64_t first, const at::Tensor& rows) {
-            side.product_into(x_slope.narrow(0, first, rows.size(0)), {rows, largest_slope}, Of::gradient);
-        });
+        const at::Tensor slope
+            = gather_in_pieces(gradients[0], tp_, [&](const RowsOfRanks& which, const at::Tensor& rows) {
+                  side.product_into(which.of(x_slope),
+                      Side::rows_of(fp8_, {rows, largest_slope}, Of::gradient, Sums::whole));
+              });
         Tensors slopes{x_slope};
         append_weight_gradients(slopes, layer_, {x, kept[1]}, {slope, largest_slope}, later_, fp8_);
         return slopes;

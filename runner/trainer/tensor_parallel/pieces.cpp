@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::trainer {
 
@@ -30,6 +31,14 @@ at::Tensor like(const at::Tensor& x, int64_t rows)
 }
 } // namespace
 
+at::Tensor RowsOfRanks::of(const at::Tensor& whole) const
+{
+    auto shape = whole.sizes().vec();
+    shape[0] = n;
+    shape.insert(shape.begin(), whole.size(0) / n);
+    return whole.view(shape).narrow(0, rank, ranks).narrow(1, begin, rows);
+}
+
 at::Tensor gather_in_pieces(const at::Tensor& any, const Communicator& group, const UseRows& use)
 {
     const at::Tensor own = any.contiguous();
@@ -52,20 +61,21 @@ at::Tensor gather_in_pieces(const at::Tensor& any, const Communicator& group, co
         start(int64_t(i));
 
     const at::Tensor whole = like(own, ranks * n);
-    const auto take = [&](int64_t first, const at::Tensor& rows) {
-        whole.narrow(0, first, rows.size(0)).copy_(rows);
-        use(first, rows);
+    const auto take = [&](const RowsOfRanks& which, const at::Tensor& rows) {
+        const at::Tensor place = which.of(whole);
+        place.copy_(rows.view(place.sizes()));
+        use(which, rows);
     };
-    take(group.rank() * n, own);
+    take({group.rank(), 1, n, 0, n}, own);
     for (int64_t index = 0; index < pieces; ++index) {
         Piece piece = std::move(under_way.front());
         under_way.pop_front();
         piece.handle.wait();
         start(index + int64_t(kUnderWay));
         const auto [begin, rows] = piece.stretch;
-        for (int64_t rank = 0; rank < ranks; ++rank)
-            if (rank != group.rank())
-                take(rank * n + begin, piece.rows.narrow(0, rank * rows, rows));
+        for (const auto& [first, last] : {std::pair<int64_t, int64_t>(0, group.rank()), std::pair<int64_t, int64_t>(group.rank() + 1, ranks)})
+            if (last > first)
+                take({first, last - first, n, begin, rows}, piece.rows.narrow(0, first * rows, (last - first) * rows));
     }
     return whole;
 }
@@ -79,8 +89,7 @@ ScatterInPieces::ScatterInPieces(
     for (int64_t index = 0; index < std::min(kPieces, n); ++index) {
         const auto [begin, rows] = piece_of(n, index);
         Piece piece{like(sum_, ranks * rows), {}};
-        for (int64_t rank = 0; rank < ranks; ++rank)
-            make(rank * n + begin, piece.summand.narrow(0, rank * rows, rows));
+        make({0, ranks, n, begin, rows}, piece.summand);
         if (under_way_.size() >= kUnderWay)
             wait_for_oldest();
         piece.handle = group.start_reduce_scatter(sum_.narrow(0, begin, rows), piece.summand);

@@ -60,6 +60,17 @@ std::vector<Json> events_of(int steps)
     return events;
 }
 
+TEST(Dashboards, TellHowExpertsAreLoaded)
+{
+    const EventNumbers numbers = numbers_of(event_of("step", 1,
+        {{"step", 1}, {"loss", 2.0}, {"experts", {{"busiest", 1.5}, {"layer", 3}, {"idle", 2}, {"dropped", 0.25}}}}));
+    const std::vector<std::pair<std::string, double>> values(numbers.values.begin(), numbers.values.end());
+    EXPECT_THAT(values, Contains(std::pair<std::string, double>("train/experts_busiest", 1.5)));
+    EXPECT_THAT(values, Contains(std::pair<std::string, double>("train/experts_idle", 2)));
+    EXPECT_THAT(values, Contains(std::pair<std::string, double>("train/experts_dropped", 0.25)));
+    EXPECT_EQ(numbers_of(event_of("step", 1, {{"step", 1}, {"experts", 7}})).values.size(), 0U);
+}
+
 void write(const fs::path& folder, const DashboardRun& run, const std::vector<Json>& events)
 {
     for (const auto& dashboard : {tensorboard_file(folder, run), weights_and_biases_run(folder, run)}) {

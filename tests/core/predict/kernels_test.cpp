@@ -50,6 +50,52 @@ TEST(Kernels, NoOrdinaryPlanAboveThreeQuartersOfThePeakIsCalledCalibrated)
     EXPECT_GT(calibrated, 10);
 }
 
+// Experts that have places for part of what the tokens choose: said before anything runs, with how much is dropped even
+// where routing is even.
+TEST(Capacity, ThatDropsIsToldWithItsShare)
+{
+    const auto warned = [](double capacity, const char* of) {
+        Json plan{{"model", "mixtral-8x7b"}, {"cluster", "dgx-h100"}, {"gpus", 8}, {"stack", "fourfold"},
+            {"layout", {{"tp", 1}, {"pp", 1}, {"dp", 8}, {"ep", 8}}},
+            {"training", {{"seq_len", 4096}, {"micro_batch", 1}, {"global_batch", 8},
+                             {"experts", {{"capacity", capacity}, {"capacity_of", of}}}}}};
+        std::string told;
+        for (const std::string& warning : predict(resolved(plan)).warnings)
+            told += warning.starts_with("training.experts.capacity") ? warning : "";
+        return told;
+    };
+    EXPECT_EQ(warned(0, "sequence"), "");
+    EXPECT_EQ(warned(1, "sequence"), "");
+    EXPECT_EQ(warned(0.5, "sequence"),
+        "training.experts.capacity 0.5: an expert has 512 places where even routing sends it 1024.0 tokens of a "
+        "sequence: 50.0 % of the tokens' choices are dropped at least");
+    EXPECT_EQ(warned(0.5, "rank"),
+        "training.experts.capacity 0.5: an expert has 512 places where even routing sends it 1024.0 tokens of a rank: "
+        "50.0 % of the tokens' choices are dropped at least");
+    EXPECT_EQ(warned(1e-6, "sequence"),
+        "training.experts.capacity 1e-06: an expert has 1 place where even routing sends it 1024.0 tokens of a "
+        "sequence: nearly all, 99.9 % of the tokens' choices are dropped at least");
+}
+
+// A prediction for the bundled trainer says what it cannot run yet, in the words in which a run is refused; one for
+// other software says nothing of it.
+TEST(OurTrainer, WhatItDoesNotRunIsToldOnce)
+{
+    const auto told = [](const char* stack, const Json& training) {
+        Json plan{{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}, {"stack", stack},
+            {"layout", {{"tp", 1}, {"pp", 1}, {"dp", 8}}},
+            {"training", {{"seq_len", 4096}, {"micro_batch", 1}, {"global_batch", 8}, {"sharding", "parameters"}}}};
+        plan["training"].update(training);
+        const Prediction prediction = predict(resolved(plan));
+        EXPECT_TRUE(prediction.step_time_s);
+        return std::ranges::count(prediction.warnings,
+            "training.attention: fourfold-trainer does not run the attention kernel \"flash3\" yet");
+    };
+    EXPECT_EQ(told("fourfold", {{"attention", "flash3"}}), 1);
+    EXPECT_EQ(told("fourfold", {{"attention", "flash2"}}), 0);
+    EXPECT_EQ(told("torchtitan", {{"attention", "flash3"}}), 0);
+}
+
 TEST(Kernels, RatesOfAnUnmeasuredKernelComeFromTheGenerationNotFromAnotherKernel)
 {
     Stack stack;

@@ -4,6 +4,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/shared/text.h"
 #include "core/report/views/rehearsal_report.h"
 
@@ -11,6 +12,8 @@
 #include <QClipboard>
 #include <QProgressBar>
 #include <QPushButton>
+
+#include <algorithm>
 
 namespace fourfold::ui {
 
@@ -25,6 +28,9 @@ RehearsalDialog::RehearsalDialog(const ResolvedPlan& plan, const std::filesystem
     , m_words(named(makeWords("muted"), "rehearsalWords"))
     , m_progress(named(new QProgressBar, "rehearsalProgress", tr("Ranks rehearsed")))
     , m_table(new DataTable)
+    , m_planned(named(new TimelineView, "plannedStep"))
+    , m_rehearsed(named(new TimelineView, "rehearsedStep"))
+    , m_timelines(holderOf(rowOf({{m_planned, 1}, {m_rehearsed, 1}}, 10)))
     , m_copy(makeButton(tr("Copy"), "plain", "copyRehearsal"))
     , m_stop(makeButton(tr("Stop"), "plain", "stopRehearsal"))
 {
@@ -34,8 +40,13 @@ RehearsalDialog::RehearsalDialog(const ResolvedPlan& plan, const std::filesystem
     m_table->setSelectionMode(QAbstractItemView::NoSelection);
     m_progress->setTextVisible(false);
     m_copy->setEnabled(false);
-    setLayout(columnOf({m_headline, m_progress, m_words, {m_table, 1}, rowOf({Item::spring(), m_copy, m_stop})}, 10,
-        {16, 16, 16, 16}));
+    m_planned->setTitle(tr("Planned"));
+    m_rehearsed->setTitle(tr("Rehearsed"));
+    m_planned->linkWindow(*m_rehearsed);
+    m_timelines->hide();
+    setLayout(columnOf({m_headline, m_progress, m_words, {m_table, 1}, {m_timelines, 1},
+                           rowOf({Item::spring(), m_copy, m_stop})},
+        10, {16, 16, 16, 16}));
     resize(px(620), px(420));
     connect(m_stop, &QPushButton::clicked, this, &RehearsalDialog::reject);
     connect(m_copy, &QPushButton::clicked, this,
@@ -69,6 +80,13 @@ void RehearsalDialog::take()
         m_stages.show(*outcome->stages);
         m_table->setToolTip(exactText(kRehearsalColumns));
         m_table->resizeColumnsToContents();
+    }
+    if (outcome->has_timelines() && !m_timelines->isVisibleTo(this)) {
+        const double longest = std::max(outcome->planned.length_s, outcome->rehearsed.length_s);
+        m_planned->showTimeline(TimelineScene(outcome->planned), tr("the step as planned"), longest);
+        m_rehearsed->showTimeline(TimelineScene(outcome->rehearsed), tr("the step as rehearsed"), longest);
+        m_timelines->show();
+        resize(std::max(width(), px(900)), std::max(height(), px(640)));
     }
 }
 

@@ -14,6 +14,7 @@ class QPushButton;
 namespace fourfold::ui {
 
 class DataTable;
+class TimelineView;
 
 class RehearsalDialog : public QDialog {
     Q_OBJECT
@@ -33,6 +34,8 @@ private:
     QLabel *m_headline, *m_words;
     QProgressBar* m_progress;
     DataTable* m_table;
+    TimelineView *m_planned, *m_rehearsed;
+    QWidget* m_timelines; // both, once there are two
     QPushButton *m_copy, *m_stop;
 };
 

@@ -40,6 +40,7 @@ RunsPage::RunsPage(const PageContext& context)
     , m_loss(new LineChart(tr("Loss"), {}, &Theme::accent))
     , m_memory(new LineChart(tr("Peak memory"), {}, &Theme::accent))
     , m_mfu(new LineChart(tr("MFU"), {}, &Theme::accent))
+    , m_experts(new LineChart(tr("Busiest expert"), {}, &Theme::accent))
     , m_details(new RunDetails(context.live))
 {
     setLayout(columnOf({m_banner, {rowOf({m_form, makeSeparator(Qt::Vertical), {makeLive(), 1}}, 0), 1}}));
@@ -106,9 +107,13 @@ QWidget* RunsPage::makeLive()
     auto* grid = new QGridLayout(charts);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setSpacing(10);
-    const std::array<LineChart*, 4> all{m_throughput, m_loss, m_memory, m_mfu};
-    for (std::size_t i = 0; i < all.size(); ++i)
+    m_experts->setSubtitle(tr("tokens, times the mean of its layer"));
+    m_experts->setNames(tr("Measured"));
+    m_experts->hide();
+    const std::array<LineChart*, 5> all{m_throughput, m_loss, m_memory, m_mfu, m_experts};
+    for (std::size_t i = 0; i < 4; ++i)
         grid->addWidget(all[i], static_cast<int>(i) / 2, static_cast<int>(i) % 2);
+    grid->addWidget(m_experts, 2, 0, 1, 2);
     LineChart::share({all.begin(), all.end()});
     QSplitter* rows = makeSplitter(QStringLiteral("runs.rows"), Qt::Vertical, {charts, m_details}, {8, 4});
     rows->setHandleWidth(10);
@@ -327,8 +332,11 @@ void RunsPage::showPoints()
     m_memory->setLevel(expected.memory_gib, predicted(expected.memory_gib, gib(expected.memory_gib.value_or(0))));
     const double mfu = expected.mfu.value_or(0) * 100;
     m_mfu->setLevel(expected.mfu ? std::optional(mfu) : std::nullopt, predicted(expected.mfu, grouped(mfu, 1)));
-    for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu})
+    for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu, m_experts})
         chart->setMinimumX(run.total_steps());
+    m_experts->setVisible(!run.busiest_expert().empty());
+    m_experts->setPoints(pointsOf(run.busiest_expert()));
+    m_experts->setNote(fromUtf8(run.experts_text()));
     m_throughput->setPoints(pointsOf(run.throughput()));
     m_loss->setPoints(pointsOf(run.loss()));
     m_loss->setDots(pointsOf(run.eval_loss()));

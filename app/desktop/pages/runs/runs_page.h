@@ -30,6 +30,7 @@ public:
     [[nodiscard]] RunForm& form() { return *m_form; }
     [[nodiscard]] LineChart& throughputChart() { return *m_throughput; }
     [[nodiscard]] LineChart& mfuChart() { return *m_mfu; }
+    [[nodiscard]] LineChart& expertsChart() { return *m_experts; }
     [[nodiscard]] const std::array<FigureCard*, 5>& figures() const;
     [[nodiscard]] RunDetails& details() { return *m_details; }
     // From a name to a target, its cluster and the plan's hardware, in a dialog.
@@ -67,6 +68,7 @@ private:
     Banner* m_banner;
     FigureStrip* m_figures;
     LineChart *m_throughput, *m_loss, *m_memory, *m_mfu;
+    LineChart* m_experts; // there where the model has any
     RunDetails* m_details;
     QPointer<RehearsalDialog> m_rehearsal; // on show
     std::optional<RunRequest> m_last; // of start(): what a restart does again

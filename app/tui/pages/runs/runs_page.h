@@ -10,6 +10,7 @@
 
 #include <array>
 #include <chrono>
+#include <vector>
 
 namespace fourfold::tui {
 
@@ -61,7 +62,11 @@ private:
     void show_failure();
     void show_log();
     void show_output(); // of a rank
-    [[nodiscard]] std::array<Plot, 4> charts() const;
+    struct Curve {
+        const char* name; // of its file
+        Plot plot;
+    };
+    [[nodiscard]] std::vector<Curve> charts() const;
     void move_cursor(int step);
     void show_trace(); // of a step
     void show_table(); // of the charts

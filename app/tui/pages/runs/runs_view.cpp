@@ -18,8 +18,6 @@ namespace fourfold::tui {
 
 namespace {
 
-constexpr const char* kChartNames[]{"throughput", "loss", "memory", "mfu"};
-
 std::optional<view::Series::Point> last_before(const std::vector<view::Series::Point>& points, double x)
 {
     const auto after = std::ranges::upper_bound(points, x, {}, &view::Series::Point::first);
@@ -80,7 +78,7 @@ void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     }
 }
 
-std::array<Plot, 4> RunsPage::charts() const
+std::vector<RunsPage::Curve> RunsPage::charts() const
 {
     const view::RunExpectation& expected = run_.expectation();
     const auto per_cent = [](double value) { return view::grouped(value, 1); };
@@ -111,25 +109,40 @@ std::array<Plot, 4> RunsPage::charts() const
             plot.chart.note = "step " + view::grouped(at->first) + ": " + text(at->second);
         return plot;
     };
-    std::array<Plot, 4> plots{
-        plot_of("Tokens/s per GPU; grey: predicted", run_.throughput(), Ink::blue, view::throughput_text,
-            expected.tps_per_gpu, &run_.throughput_over_ranks(), "slowest"),
-        plot_of("Loss", run_.loss(), Ink::vermilion, [](double value) { return view::grouped(value, 3); }, {}),
-        plot_of("Memory, GiB", run_.memory(), Ink::green, view::gib, expected.memory_gib, &run_.memory_over_ranks(),
-            "most"),
-        plot_of("MFU, %", run_.mfu(), Ink::purple, per_cent,
-            expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")};
+    std::vector<Curve> curves{
+        {"throughput",
+            plot_of("Tokens/s per GPU; grey: predicted", run_.throughput(), Ink::blue, view::throughput_text,
+                expected.tps_per_gpu, &run_.throughput_over_ranks(), "slowest")},
+        {"loss",
+            plot_of("Loss", run_.loss(), Ink::vermilion, [](double value) { return view::grouped(value, 3); }, {})},
+        {"memory",
+            plot_of("Memory, GiB", run_.memory(), Ink::green, view::gib, expected.memory_gib, &run_.memory_over_ranks(),
+                "most")},
+        {"mfu",
+            plot_of("MFU, %", run_.mfu(), Ink::purple, per_cent,
+                expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")}};
     if (expected.tps_interval)
-        plots[0].chart.band = {expected.tps_interval->low, expected.tps_interval->high};
+        curves[0].plot.chart.band = {expected.tps_interval->low, expected.tps_interval->high};
+    Plot& loss = curves[1].plot;
     if (!expected.loss.empty() && !run_.loss().empty()) {
-        plots[1].chart.title = "Loss; grey: expected";
-        plots[1].add("Expected: " + expected.loss_of, expected.loss, ChartSeries::Look::faint, Ink::grey);
-        plots[1].chart.x_range = {run_.loss().points().front().first,
+        loss.chart.title = "Loss; grey: expected";
+        loss.add("Expected: " + expected.loss_of, expected.loss, ChartSeries::Look::faint, Ink::grey);
+        loss.chart.x_range = {run_.loss().points().front().first,
             std::max<double>(run_.total_steps(), run_.loss().last().first)}; // it may go on behind this run's end
     }
     if (!run_.eval_loss().empty())
-        plots[1].add("Held-out", run_.eval_loss().points(), ChartSeries::Look::dots, Ink::orange);
-    return plots;
+        loss.add("Held-out", run_.eval_loss().points(), ChartSeries::Look::dots, Ink::orange);
+    if (run_.busiest_expert().empty())
+        return curves;
+    // Before the last: that one follows the throughput, and there may be no room for five.
+    Curve experts{"experts",
+        plot_of(
+            "Busiest expert, times the mean", run_.busiest_expert(), Ink::orange,
+            [](double value) { return view::grouped(value, 2); }, {})};
+    if (!cursor_)
+        experts.plot.chart.note = run_.experts_text();
+    curves.insert(curves.end() - 1, std::move(experts));
+    return curves;
 }
 
 // By a twentieth of what there is, a step at least.
@@ -157,11 +170,11 @@ void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look)
     constexpr int kWide = 170, kHigh = 13;
     const int across = place.columns >= kWide ? 4 : 2, down = across == 2 && place.rows >= kHigh ? 2 : 1;
     const int columns = place.columns / across, rows = place.rows / down;
-    const std::array<Plot, 4> plots = charts();
+    const std::vector<Curve> curves = charts();
     for (int i = 0; i < across * down; ++i)
         plots_.push_back(
             draw_plot(canvas, {place.row + i / across * rows, place.column + i % across * columns, rows, columns - 2},
-                plots[static_cast<std::size_t>(i)], look));
+                curves[static_cast<std::size_t>(i)].plot, look));
 }
 
 bool RunsPage::point_at(const Key& key)
@@ -207,7 +220,7 @@ Table RunsPage::table() const
 {
     Table all;
     all.columns = {{"chart", "Chart"}, {"step", "Step"}, {"series", "Series"}, {"value", "Value", -6}};
-    for (const Plot& plot : charts()) {
+    for (const auto& [name, plot] : charts()) {
         for (const std::vector<fourfold::Cell>& row : table_of(plot).rows)
             all.rows.push_back({plot.chart.title, row[0], row[1], row[2]});
     }
@@ -221,13 +234,13 @@ void RunsPage::ask_to_export()
         return;
     }
     std::vector<Picker::Item> items;
-    const std::array<Plot, 4> plots = charts();
-    for (std::size_t i = 0; i < plots.size(); ++i) {
-        if (!plots[i].chart.series.empty())
-            items.push_back({plots[i].chart.title, "", [this, i] {
+    const std::vector<Curve> curves = charts();
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+        if (!curves[i].plot.chart.series.empty())
+            items.push_back({curves[i].plot.chart.title, "", [this, i, name = curves[i].name] {
                                  desk_.ask_to_export(
-                                     kChartNames[i], [this, i] { return table_of(charts()[i]); },
-                                     Picture([this, i] { return Chart(charts()[i].chart); }));
+                                     name, [this, i] { return table_of(charts()[i].plot); },
+                                     Picture([this, i] { return Chart(charts()[i].plot.chart); }));
                              }});
     }
     if (items.empty())

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// When a rehearsal says that things happen, beside when the planner says so: the step time of the shipped plans, what
+// hides behind a backward pass, and how often the host waits for the device.
+#include "core/plan/presets.h"
+#include "core/plan/trainable.h"
+#include "core/predict/prediction.h"
+#include "runner/trainer/rehearsal/rehearse.h"
+#include "tests/parity/compare.h"
+#include "tests/parity/ranks.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/twins.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace fourfold::trainer {
+namespace {
+
+using fourfold::testing::joined;
+using Shipped = std::pair<std::string, ResolvedPlan>;
+
+std::vector<Shipped> shipped()
+{
+    auto plans = fourfold::testing::shipped_plans();
+#ifndef FOURFOLD_EVERY_MESH
+    constexpr int kMostRanks = 256;
+    std::erase_if(plans, [](const Shipped& each) { return each.second.gpus > kMostRanks; });
+#endif
+    return plans;
+}
+
+class RehearsedTime : public ::testing::TestWithParam<Shipped> { };
+
+// Both price the same kernels and messages. What is left between them: a rehearsal waits for each message where it is
+// waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not. On a CPU
+// that is more of a step, and the planner's constants were fitted to whole steps.
+TEST_P(RehearsedTime, IsNearThePlanned)
+{
+    const double bound = GetParam().second.cluster.gpu.is_cpu() ? 0.25 : 0.1;
+    ResolvedPlan plan = GetParam().second;
+    ASSERT_TRUE(hand_to_trainer(plan, Presets()));
+    const auto rehearsed = rehearse(plan);
+    ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+    ASSERT_TRUE((*rehearsed)["step_time_s"].is_number()) << rehearsed->dump();
+    const double found = (*rehearsed)["step_time_s"].get<double>(), planned = predict(plan).step_time_s.value_or(0);
+    RecordProperty("rehearsed_s", std::to_string(found));
+    RecordProperty("planned_s", std::to_string(planned));
+    EXPECT_NEAR(found / planned, 1, bound) << found << " s rehearsed, " << planned << " s planned";
+}
+INSTANTIATE_TEST_SUITE_P(
+    Plans, RehearsedTime, ::testing::ValuesIn(shipped()), [](const auto& info) { return info.param.first; });
+
+ResolvedPlan tiny(const std::vector<std::string>& assignments)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    return fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()), assignments);
+}
+
+// All-reduces of the last step on wires of this kind: inside of passes, and outside.
+std::pair<int, int> sums_of(const ResolvedPlan& plan, std::string_view group)
+{
+    const auto rehearsed = rehearse_rank(plan, 0, {.fold = false});
+    EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+    EXPECT_EQ(rehearsed->misused, "");
+    const RankProgram& program = rehearsed->program;
+    std::pair<int, int> sums;
+    for (std::size_t i = rehearsed->step_begin.steps; i < program.steps.size(); ++i) {
+        if (program.steps[i] < 0)
+            continue;
+        const WireOperation& asked = program.operations[std::size_t(program.steps[i])];
+        const std::string& name = program.wires[std::size_t(asked.wire)].name;
+        if (asked.kind == "all_reduce" && name.substr(0, name.find('/')) == group)
+            ++(asked.pass >= 0 ? sums.first : sums.second);
+    }
+    return sums;
+}
+
+// Of HSDP each bucket is summed over the copies of its shard as soon as its reduction is through, and over the ranks of
+// tp that share its norms after that: only the last few are left when the backward pass ends.
+TEST(Overlap, CopiesOfAShardAreSummedBehindTheBackwardPass)
+{
+    constexpr int kLayers = 8, kLeft = 5;
+    const std::vector<std::string> hsdp{"model.num_hidden_layers=" + std::to_string(kLayers), "gpus=8", "layout.tp=2",
+        "layout.dp=4", "layout.dp_shard=2", "training.sharding=\"hybrid\"", "training.global_batch=16"};
+    const auto [behind, after] = sums_of(tiny(hsdp), "dp_replicate");
+    EXPECT_GE(behind + after, kLayers);
+    EXPECT_LE(after, kLeft);
+    const auto [shared_behind, shared_after] = sums_of(tiny(hsdp), "tp");
+    EXPECT_GE(shared_behind, kLayers - kLeft);
+    EXPECT_LE(shared_after, 2 * kLeft);
+
+    const std::vector<std::string> off{"training.overlap.grad_reduce=false"};
+    const auto [no_overlap_behind, no_overlap_after] = sums_of(tiny(joined(hsdp, off)), "dp_replicate");
+    EXPECT_EQ(no_overlap_behind + no_overlap_after, behind + after);
+
+    // A pipeline reduces once a step, behind its last micro-batch.
+    const std::vector<std::string> stages{"gpus=16", "layout.pp=2"};
+    const auto [staged_behind, staged_after] = sums_of(tiny(joined(hsdp, stages)), "dp_replicate");
+    EXPECT_GE(staged_behind + staged_after, kLayers / 2);
+    EXPECT_LE(staged_after, kLeft);
+    EXPECT_GE(staged_behind, 1);
+}
+
+// The host waits once a step for its figures, once a step for the load of experts, and once for each pass through a
+// layer of experts, which must know how many tokens come.
+TEST(Host, WaitsAsOftenAsTheStepNeeds)
+{
+    const auto work = [](const std::vector<std::string>& assignments) {
+        const auto rehearsed = rehearse_rank(tiny(assignments), 0);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        return rehearsed->work;
+    };
+    const std::vector<std::string> gpu{"cluster=\"dgx-h100\"", "training.precision=\"bf16\""},
+        eight{"training.global_batch=8", "training.micro_batch=1"},
+        experts{"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2"};
+    const auto dense = work(joined(gpu, eight));
+    EXPECT_EQ(dense.host_waits, 1);
+    EXPECT_EQ(work(gpu).host_waits, 1) << "however many micro-batches";
+    constexpr int kLayers = 2, kMicroBatches = 8;
+    const auto mixture = work(joined(joined(gpu, eight), experts));
+    EXPECT_EQ(mixture.host_waits, 2 + kLayers * kMicroBatches);
+    const auto again = work(joined(joined(joined(gpu, eight), experts), {"training.recompute=\"full\""}));
+    EXPECT_EQ(again.host_waits, 2 + 2 * kLayers * kMicroBatches);
+    // Figures come back; the tokens of each micro-batch go out, with their labels.
+    EXPECT_EQ(dense.host_copies, 1 + kMicroBatches);
+    EXPECT_EQ(mixture.host_copies, dense.host_copies + 1 + kLayers * kMicroBatches);
+    // Steps that are not told of leave the load where it is.
+    EXPECT_EQ(work(joined(joined(joined(gpu, eight), experts), {"run.log_every=100"})).host_waits,
+        1 + kLayers * kMicroBatches);
+}
+
+} // namespace
+} // namespace fourfold::trainer
