@@ -104,7 +104,7 @@ TEST_F(TuiHands, APointOfTheParetoPictureIsChosenByTheMouse)
     ASSERT_TRUE(program.shows("Applied TP ")) << program.grid().text();
     // A heading sorts, a second click turns the order round; a row is chosen, then taken.
     program.type("2");
-    ASSERT_TRUE(program.shows("TPS/GPU")) << program.grid().text();
+    ASSERT_TRUE(program.shows("#\u2191")) << program.grid().text();
     const auto head = program.grid().place_of("TPS/GPU", 3);
     program.click(head.first, head.second);
     ASSERT_TRUE(program.shows("TPS/GPU\u2193")) << program.grid().text();

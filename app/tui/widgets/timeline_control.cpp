@@ -222,6 +222,7 @@ TimelineControl::Took TimelineControl::mouse(const Key& key)
             return Took::no;
         const int from = pressed_.value_or(key.column);
         pressed_ = from;
+        chosen_ = {}; // it began as a click
         stretched_from_.reset();
         measured_ = {time_at(std::min(from, key.column), 0), time_at(std::max(from, key.column), 1)};
         if (!(measured_->second > measured_->first)) // both beyond one end
