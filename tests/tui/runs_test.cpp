@@ -346,6 +346,25 @@ TEST_F(TuiRuns, CurvesGrowWithTheRun)
     EXPECT_TRUE(ends_as(RunState::cancelled));
 }
 
+// A run that follows a recipe has its losses beside its own: while it goes on, and among the curves of the history.
+TEST_F(TuiRuns, WhatARecipeExpectsStandsBesideTheRun)
+{
+    Json plan = must(read_json_file(FOURFOLD_SOURCE_DIR "/presets/plans/story-15m.plan.json"));
+    plan["run"]["environment"] = {{"FAKE_STEPS", "5"}, {"FAKE_STEP_MS", "20"}};
+    std::ofstream(folder_ / "stories.bin") << std::string(200'000, '\1');
+    std::ofstream(folder_ / "story.plan.json") << plan;
+    TerminalProgram program(faked({"tui", folder_ / "story.plan.json"}), options(40, 120));
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("4sy");
+    ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();
+    EXPECT_TRUE(program.shows("Loss; grey: expected")) << program.grid().text();
+    program.type("5v");
+    ASSERT_TRUE(program.shows("1 run over step")) << program.grid().text();
+    EXPECT_TRUE(program.shows("Expected: Scaling law of Kaplan")) << program.grid().text();
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+}
+
 // What a rank printed is looked at once the run is over, without what would move the cursor.
 TEST_F(TuiRuns, TheOutputOfARankIsRead)
 {
