@@ -35,7 +35,8 @@ class RehearsedTime : public ::testing::TestWithParam<Shipped> { };
 
 // Both price the same kernels and messages. What is left between them: a rehearsal waits for each message where it is
 // waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not. That is
-// more of a step on a CPU, where the planner's constants were fitted to whole steps, and in deep pipelines of eager GPUs.
+// more of a step on a CPU, where the planner's constants were fitted to whole steps, and in deep pipelines of eager
+// GPUs.
 TEST_P(RehearsedTime, IsNearThePlanned)
 {
     constexpr int kMany = 256;
