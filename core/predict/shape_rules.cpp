@@ -56,8 +56,9 @@ std::string capacity_warning(const ResolvedPlan& plan)
     constexpr double kWorthSaying = 0.005, kNearlyAll = 0.9;
     if (!(dropped > kWorthSaying))
         return {};
-    return text_of("training.experts.capacity %g: an expert has %.0f place%s where even routing sends it %.1f tokens of "
-                   "a %s: %s%.1f %% of the tokens' choices are dropped at least",
+    return text_of(
+        "training.experts.capacity %g: an expert has %.0f place%s where even routing sends it %.1f tokens of "
+        "a %s: %s%.1f %% of the tokens' choices are dropped at least",
         settings.capacity, places, places == 1 ? "" : "s", choices / experts.count,
         settings.capacity_of == CapacityOf::sequence ? "sequence" : "rank", dropped > kNearlyAll ? "nearly all, " : "",
         dropped * 100);

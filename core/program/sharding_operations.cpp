@@ -301,8 +301,8 @@ void add_micro_batch_sharding(
             const double bytes = count * (narrow ? layer_bytes(plan, rank) : rank.element_bytes);
             add(what + " parameter gather", ranks, Phase::forward, Collective::all_gather, bytes, units,
                 of_layers && training.fsdp.prefetch);
-            const bool again = training.fsdp.reshard_after_forward
-                && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1);
+            const bool again
+                = training.fsdp.reshard_after_forward && (of_layers || rank.constants[Constant::fsdp_root_gathers] > 1);
             if (again)
                 add(what + " parameter gather, repeated", ranks, Phase::backward, Collective::all_gather, bytes, units,
                     of_layers && training.fsdp.prefetch);

@@ -21,8 +21,7 @@ class RehearsalTest : public QObject {
 private slots:
     void theLoadOfExpertsIsDrawnLive()
     {
-        Fixture w(test::tinyPlan(20, 20).replace(
-            "\"FAKE_TWO_HOSTS\"", "\"FAKE_EXPERTS\": \"1\", \"FAKE_TWO_HOSTS\""));
+        Fixture w(test::tinyPlan(20, 20).replace("\"FAKE_TWO_HOSTS\"", "\"FAKE_EXPERTS\": \"1\", \"FAKE_TWO_HOSTS\""));
         QVERIFY(!w.runs().expertsChart().isVisible());
         QTest::mouseClick(w.button("start"), Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return w.runs().expertsChart().pointCount() > 0; }, kPatience));

@@ -23,8 +23,10 @@ std::vector<Case> sixteen_rank_cases()
 {
     return {
         {"fp8_experts_ep2", sixteen_ranks({"layout.ep=2"}), joined(fp8_model("rowwise", 16), kSixteenExperts)},
-        {"fp8_async_zb_h1", sixteen_ranks({kSixteenPieces, "training.schedule=\"zb-h1\""}), fp8_model("tensorwise", 16)},
-        {"async_fsdp_zb_v", sixteen_ranks({kSixteenPieces, kSixteenSharded, kSixteenChunks, "training.schedule=\"zb-v\""}),
+        {"fp8_async_zb_h1", sixteen_ranks({kSixteenPieces, "training.schedule=\"zb-h1\""}),
+            fp8_model("tensorwise", 16)},
+        {"async_fsdp_zb_v",
+            sixteen_ranks({kSixteenPieces, kSixteenSharded, kSixteenChunks, "training.schedule=\"zb-v\""}),
             {kSixteenDeep, "training.micro_batch=1"}},
         {"experts_ep2_async_fsdp", sixteen_ranks({"layout.ep=2", kSixteenPieces, kSixteenSharded}), kSixteenExperts},
         {"experts_ep2_dualpipe_v", sixteen_ranks({"layout.ep=2", kSixteenChunks, "training.schedule=\"dualpipe-v\""}),

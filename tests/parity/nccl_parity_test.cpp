@@ -163,8 +163,7 @@ TEST(NcclReport, HasEveryMesh)
     const auto text = read_text_file(FOURFOLD_SOURCE_DIR "/resources/reports/under-nccl-rules.md");
     ASSERT_TRUE(text) << text.error().line();
     EXPECT_EQ(text->find("**no**"), std::string::npos);
-    for (const auto& part :
-        {pipelines(), precision_cases(), all_cases(), more_pipeline_cases(), more_precision_cases(),
+    for (const auto& part : {pipelines(), precision_cases(), all_cases(), more_pipeline_cases(), more_precision_cases(),
              sixteen_rank_cases(), mesh_shapes()})
         for (const Case& mesh : part)
             EXPECT_NE(text->find(row_of(mesh, true)), std::string::npos) << mesh.name;

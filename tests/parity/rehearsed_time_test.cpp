@@ -34,11 +34,14 @@ std::vector<Shipped> shipped()
 class RehearsedTime : public ::testing::TestWithParam<Shipped> { };
 
 // Both price the same kernels and messages. What is left between them: a rehearsal waits for each message where it is
-// waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not. On a CPU
-// that is more of a step, and the planner's constants were fitted to whole steps.
+// waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not. That is
+// more of a step on a CPU, where the planner's constants were fitted to whole steps, and in deep pipelines of eager
+// GPUs.
 TEST_P(RehearsedTime, IsNearThePlanned)
 {
-    const double bound = GetParam().second.cluster.gpu.is_cpu() ? 0.25 : 0.1;
+    constexpr int kMany = 256;
+    const ResolvedPlan& wanted = GetParam().second;
+    const double bound = wanted.cluster.gpu.is_cpu() || wanted.gpus > kMany ? 0.25 : 0.1;
     ResolvedPlan plan = GetParam().second;
     ASSERT_TRUE(hand_to_trainer(plan, Presets()));
     const auto rehearsed = rehearse(plan);

@@ -236,7 +236,8 @@ int main(int argc, char** argv)
                 "\"step_time_s\":{\"min\":%.4f,\"median\":%.4f,\"max\":%.4f,\"worst_rank\":0}}%s}",
                 head.c_str(), step, 5.0 / step, pause_ms / 1000.0, 1000.0 + step % 7, step * 256, pause_ms / 1000.0,
                 pause_ms / 1000.0, pause_ms / 800.0,
-                variable("FAKE_EXPERTS") == "1" ? R"(,"experts":{"busiest":1.5,"layer":3,"idle":2,"dropped":0.25})" : "");
+                variable("FAKE_EXPERTS") == "1" ? R"(,"experts":{"busiest":1.5,"layer":3,"idle":2,"dropped":0.25})"
+                                                : "");
             say(text);
         }
     }

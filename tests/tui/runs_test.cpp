@@ -424,9 +424,11 @@ TEST_F(TuiRuns, ARunGoesOnFromItsCheckpoint)
 
 TEST_F(TuiRuns, TheLoadOfExpertsIsDrawnLive)
 {
-    TerminalProgram program(faked({"tui", tiny(4, 20, R"(, "FAKE_EXPERTS": "1")")}), options(50, 180));
+    TerminalProgram program(faked({"tui", tiny(4, 20, R"(, "FAKE_EXPERTS": "1")")}), options(50, 160));
     ASSERT_TRUE(program.shows("Tensor (TP)"));
-    program.type("sy");
+    program.type("4s");
+    ASSERT_TRUE(program.shows("Start a run")) << program.grid().text();
+    program.type("y");
     ASSERT_TRUE(program.shows("Busiest expert, times the mean", std::chrono::seconds(40))) << program.grid().text();
     EXPECT_TRUE(program.shows("in layer 3; 2 experts")) << program.grid().text();
     EXPECT_TRUE(ends_as(RunState::ok));

@@ -189,8 +189,7 @@ at::Tensor Fp8Products::product(const Factor& a, const Factor& b, at::ScalarType
     if (a.exact.defined())
         return at::mm(a.exact, b.exact.t()).to(type);
     const Operands own = operands(a, b);
-    return at::_scaled_mm(
-        own.rows, own.columns, own.row_scales, own.column_scales, std::nullopt, std::nullopt, type);
+    return at::_scaled_mm(own.rows, own.columns, own.row_scales, own.column_scales, std::nullopt, std::nullopt, type);
 }
 
 void Fp8Products::product_into(const at::Tensor& out, const Factor& a, const Factor& b) const

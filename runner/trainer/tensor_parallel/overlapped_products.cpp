@@ -190,8 +190,7 @@ public:
         auto whole = x.sizes().vec();
         whole.back() = layer_.weight.size(0);
         return {ScatterInPieces(whole, x.options(), tp_, [&](const RowsOfRanks& which, const at::Tensor& out) {
-            side.product_into(
-                out, Side::rows_of(fp8_, {which.of(x), measured.largest}, Of::activation, Sums::parts));
+            side.product_into(out, Side::rows_of(fp8_, {which.of(x), measured.largest}, Of::activation, Sums::parts));
         }).finish()};
     }
     [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
@@ -203,8 +202,8 @@ public:
         const Side side(fp8_, layer_.weight.t(), Sums::whole, kept[2]);
         const at::Tensor slope
             = gather_in_pieces(gradients[0], tp_, [&](const RowsOfRanks& which, const at::Tensor& rows) {
-                  side.product_into(which.of(x_slope),
-                      Side::rows_of(fp8_, {rows, largest_slope}, Of::gradient, Sums::whole));
+                  side.product_into(
+                      which.of(x_slope), Side::rows_of(fp8_, {rows, largest_slope}, Of::gradient, Sums::whole));
               });
         Tensors slopes{x_slope};
         append_weight_gradients(slopes, layer_, {x, kept[1]}, {slope, largest_slope}, later_, fp8_);

@@ -73,7 +73,8 @@ at::Tensor gather_in_pieces(const at::Tensor& any, const Communicator& group, co
         piece.handle.wait();
         start(index + int64_t(kUnderWay));
         const auto [begin, rows] = piece.stretch;
-        for (const auto& [first, last] : {std::pair<int64_t, int64_t>(0, group.rank()), std::pair<int64_t, int64_t>(group.rank() + 1, ranks)})
+        for (const auto& [first, last] :
+            {std::pair<int64_t, int64_t>(0, group.rank()), std::pair<int64_t, int64_t>(group.rank() + 1, ranks)})
             if (last > first)
                 take({first, last - first, n, begin, rows}, piece.rows.narrow(0, first * rows, (last - first) * rows));
     }

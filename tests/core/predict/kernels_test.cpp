@@ -57,8 +57,9 @@ TEST(Capacity, ThatDropsIsToldWithItsShare)
     const auto warned = [](double capacity, const char* of) {
         Json plan{{"model", "mixtral-8x7b"}, {"cluster", "dgx-h100"}, {"gpus", 8}, {"stack", "fourfold"},
             {"layout", {{"tp", 1}, {"pp", 1}, {"dp", 8}, {"ep", 8}}},
-            {"training", {{"seq_len", 4096}, {"micro_batch", 1}, {"global_batch", 8},
-                             {"experts", {{"capacity", capacity}, {"capacity_of", of}}}}}};
+            {"training",
+                {{"seq_len", 4096}, {"micro_batch", 1}, {"global_batch", 8},
+                    {"experts", {{"capacity", capacity}, {"capacity_of", of}}}}}};
         std::string told;
         for (const std::string& warning : predict(resolved(plan)).warnings)
             told += warning.starts_with("training.experts.capacity") ? warning : "";

@@ -44,9 +44,9 @@ RehearsalDialog::RehearsalDialog(const ResolvedPlan& plan, const std::filesystem
     m_rehearsed->setTitle(tr("Rehearsed"));
     m_planned->linkWindow(*m_rehearsed);
     m_timelines->hide();
-    setLayout(columnOf({m_headline, m_progress, m_words, {m_table, 1}, {m_timelines, 1},
-                           rowOf({Item::spring(), m_copy, m_stop})},
-        10, {16, 16, 16, 16}));
+    setLayout(columnOf(
+        {m_headline, m_progress, m_words, {m_table, 1}, {m_timelines, 1}, rowOf({Item::spring(), m_copy, m_stop})}, 10,
+        {16, 16, 16, 16}));
     resize(px(620), px(420));
     connect(m_stop, &QPushButton::clicked, this, &RehearsalDialog::reject);
     connect(m_copy, &QPushButton::clicked, this,

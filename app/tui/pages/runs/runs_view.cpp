@@ -136,8 +136,7 @@ std::vector<RunsPage::Curve> RunsPage::charts() const
         return curves;
     // Before the last: that one follows the throughput, and there may be no room for five.
     Curve experts{"experts",
-        plot_of(
-            "Busiest expert, times the mean", run_.busiest_expert(), Ink::orange,
+        plot_of("Busiest expert, times the mean", run_.busiest_expert(), Ink::orange,
             [](double value) { return view::grouped(value, 2); }, {})};
     if (!cursor_)
         experts.plot.chart.note = run_.experts_text();
