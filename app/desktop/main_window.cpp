@@ -3,7 +3,6 @@
 
 #include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs/dialogs.h"
-#include "app/desktop/dialogs/plans_dialog.h"
 #include "app/desktop/keys_dialog.h"
 #include "app/desktop/look/icons.h"
 #include "app/desktop/look/zoom.h"
@@ -61,10 +60,9 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     // Colours first: a style sheet that comes after the font leaves it as it was in what has been made by then.
     applyTheme(m_session.theme);
     setUiZoom(m_session.zoom);
-    if (m_options.session) {
+    if (m_options.session)
         m_journal = std::make_unique<PlanJournal>(
             m_plans, m_options.journal.empty() ? PlanJournal::defaultFolder() : m_options.journal);
-    }
     setCentralWidget(holderOf(columnOf({m_banner, {m_pages, 1}})));
     m_commands = std::make_unique<WindowCommands>(*this, presets);
     const auto actions = [this](std::initializer_list<const char*> ids) {
@@ -370,18 +368,6 @@ void MainWindow::findCommand()
 void MainWindow::showKeysDialog()
 {
     KeysDialog(m_keys, this).exec();
-}
-
-void MainWindow::showOpenPlans()
-{
-    auto* dialog = new PlansDialog(m_plans, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &PlansDialog::planChosen, this, [this](int index) {
-        m_plans.setCurrent(index);
-        showPage(QStringLiteral("plan"));
-    });
-    connect(dialog, &PlansDialog::closeRequested, this, [this](int index) { files().close(index); });
-    dialog->show();
 }
 
 void MainWindow::showDocument()

@@ -2,6 +2,7 @@
 #include "app/desktop/window_commands.h"
 
 #include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/dialogs/plans_dialog.h"
 #include "app/desktop/guide_dialog.h"
 #include "app/desktop/look/icons.h"
 #include "app/desktop/main_window.h"
@@ -158,6 +159,19 @@ void WindowCommands::addFileMenu(const Presets& presets)
             {"file.export-report", tr("Export re&port\u2026"), [&window] { askExportReport(window); }}, {},
             {"file.quit", tr("&Quit"), [&window] { window.close(); }, {QKeySequence(QKeySequence::Quit)}}});
     showRecent();
+}
+
+// Of the File menu's own: it needs nothing of the window but what every command has.
+void MainWindow::showOpenPlans()
+{
+    auto* dialog = new PlansDialog(m_plans, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &PlansDialog::planChosen, this, [this](int index) {
+        m_plans.setCurrent(index);
+        showPage(QStringLiteral("plan"));
+    });
+    connect(dialog, &PlansDialog::closeRequested, this, [this](int index) { files().close(index); });
+    dialog->show();
 }
 
 void WindowCommands::addViewMenu()

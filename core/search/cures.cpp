@@ -2,6 +2,7 @@
 #include "core/search/cures.h"
 
 #include "core/search/evaluator.h"
+#include "core/search/refused.h"
 
 #include <algorithm>
 
@@ -34,8 +35,10 @@ std::optional<SearchRequest> without_the_unmet(const SearchRequest& request, con
     return relaxed;
 }
 
-bool meets_constraints(const SearchRequest& request, const Prediction& prediction)
+bool is_a_result(const SearchRequest& request, const Prediction& prediction)
 {
+    if (request.hides_refused && StackRefusals(request.plan).refuses(prediction.plan))
+        return false;
     PlanValues values{};
     fill_layout(values, prediction.plan);
     fill_figures(values, prediction.plan, figures_of(prediction), request.budget);
@@ -105,7 +108,7 @@ std::vector<Advice> cures(const SearchRequest& request, const SearchResult& resu
         advice.most = most;
         advice.threads = request.threads;
         advice.faster = false;
-        advice.also = [&](const Prediction& prediction) { return meets_constraints(request, prediction); };
+        advice.also = [&](const Prediction& prediction) { return is_a_result(request, prediction); };
         return advise(advice, stop).to_fit;
     };
     const auto nearest = nearest_plan(request, result);

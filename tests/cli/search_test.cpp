@@ -104,7 +104,7 @@ TEST_F(Search, ABudgetOfThePlanIsReckonedWith)
     EXPECT_EQ(economics["tokens_from"], "plan");
     EXPECT_EQ(economics["inputs"]["node_mtbf_hours"].get<double>(), 20000);
     EXPECT_NEAR(economics["cost"].get<double>() / economics["gpu_hours"].get<double>(), 2.5, 1e-9);
-    EXPECT_NEAR(economics["mtbf_hours"].get<double>(), 1 / (16.0 / 50000 + 2.0 / 20000), 1e-6);
+    EXPECT_NEAR(economics["mtbf_hours"].get<double>(), 1 / (16.0 / 50000 + 4.0 / 20000), 1e-6); // on 4 nodes
     EXPECT_GT(economics["checkpoint_interval_steps"].get<double>(), 0);
     const Json dearer = json_of(fourfold({"predict", plan, "--json", "--price", "5"}))["economics"];
     EXPECT_NEAR(dearer["cost"].get<double>() / economics["cost"].get<double>(), 2, 1e-9);

@@ -4,6 +4,7 @@
 #include "app/view/prediction/whole_training.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 namespace fourfold::cli {
@@ -81,7 +82,11 @@ std::string economics_text(const Economics& economics)
         std::string note = figure.note;
         if (!figure.expected.empty())
             note = figure.expected + " with failures and checkpoints" + (note.empty() ? "" : "; " + note);
-        table.rows.push_back({"  " + figure.title, figure.known ? figure.value : "not known", note});
+        // Words of a command begin small, abbreviations do not.
+        std::string title = figure.title;
+        if (title.size() > 1 && std::islower(static_cast<unsigned char>(title[1])) != 0)
+            title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
+        table.rows.push_back({"  " + title, figure.known ? figure.value : "not known", note});
     }
     const std::string text = table.write(TableFormat::text);
     return "\nthe whole training\n" + text.substr(text.find('\n') + 1);

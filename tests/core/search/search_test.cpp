@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/prediction.h"
+#include "core/search/cures.h"
 #include "core/search/enumerate.h"
 #include "core/search/refused.h"
 #include "core/search/search_cost.h"
@@ -161,6 +162,11 @@ TEST(Search, WhatTheSoftwareStopsAtIsHiddenAndCounted)
     EXPECT_EQ(why->count, runs.counts.refused);
     EXPECT_THAT(why->example, testing::HasSubstr("stops where"));
     EXPECT_FALSE(runs.best.empty());
+    request.space.pp = {3};
+    const SearchResult none = search(request);
+    EXPECT_TRUE(none.best.empty());
+    for (const Advice& change : cures(request, none))
+        EXPECT_FALSE(StackRefusals(request.plan).refuses(change.edit.plan)) << change.edit.summary;
 }
 
 TEST(Search, DoesNotDependOnTheNumberOfThreads)
