@@ -14,6 +14,15 @@ Expected<void> read_llama(const Fields& config, ModelShape& model)
     return config_keys::read_rope(config, model);
 }
 
+// Every layer sees the nearest tokens alone where there is a window; published ones of today have none.
+Expected<void> read_mistral(const Fields& config, ModelShape& model)
+{
+    FOURFOLD_CHECK(read_llama(config, model));
+    FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
+    model.window.full_every = model.layers + 1;
+    return {};
+}
+
 Expected<void> read_qwen2(const Fields& config, ModelShape& model)
 {
     model.qkv_bias = true;
@@ -28,6 +37,13 @@ void write_llama(const ModelShape& model, Json& config)
     config_keys::write_rope(model, config);
 }
 
+void write_mistral(const ModelShape& model, Json& config)
+{
+    write_llama(model, config);
+    if (model.window.tokens > 0)
+        config["sliding_window"] = model.window.tokens;
+}
+
 void llama_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 {
     rows.emplace_back(NormRow{Role::attention_norm, "input_layernorm", m.hidden});
@@ -38,10 +54,9 @@ void llama_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 
 } // namespace
 
-// Mistral's sliding window changes neither parameters nor the FLOPs of sequences inside it; it is not modelled.
 const Family kLlama{"llama", read_llama, write_llama, llama_layer, kLlamaNames, false, true, false, "LlamaForCausalLM"};
 const Family kMistral{
-    "mistral", read_llama, write_llama, llama_layer, kLlamaNames, false, true, false, "MistralForCausalLM"};
+    "mistral", read_mistral, write_mistral, llama_layer, kLlamaNames, false, true, false, "MistralForCausalLM"};
 const Family kQwen2{"qwen2", read_qwen2, write_llama, llama_layer, kLlamaNames, false, true, false, "Qwen2ForCausalLM"};
 
 } // namespace fourfold

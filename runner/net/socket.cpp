@@ -35,6 +35,18 @@ bool wait_for(int fd, short events, Deadline deadline)
     }
 }
 
+// Those of all nodes, of several or of none: a socket there would be reached over every network.
+bool is_of_one_node(const sockaddr_storage& address)
+{
+    if (address.ss_family == AF_INET) {
+        const in_addr_t host = ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr);
+        return host != INADDR_ANY && host != INADDR_BROADCAST && !IN_MULTICAST(host);
+    }
+    const in6_addr& host = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+    const bool mapped_any = IN6_IS_ADDR_V4MAPPED(&host) && host.s6_addr32[3] == 0;
+    return !IN6_IS_ADDR_UNSPECIFIED(&host) && !IN6_IS_ADDR_MULTICAST(&host) && !mapped_any;
+}
+
 bool again()
 {
     return errno == EAGAIN || errno == EINTR;
@@ -90,6 +102,9 @@ Expected<Listener> listen_on(const std::string& address, int port)
     if (length == 0)
         return Problem{ProblemCode::bad_input, "\"" + address + "\" is not a numeric address",
             "give the host a numeric node_address", {}};
+    if (!is_of_one_node(storage))
+        return Problem{
+            ProblemCode::bad_input, address + " is no node's own address", "give the host its own node_address", {}};
     FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int on = 1;
     if (port != 0) // connections of an earlier listener may still be closing

@@ -158,6 +158,13 @@ TEST_F(Run, WhatIsRemovedMeanwhileIsSaid)
     const Json runs = history();
     ASSERT_EQ(runs.size(), 1u) << "what stored it again";
     EXPECT_EQ(runs[0]["steps"], 200);
+    const Output with_another = while_it_goes([&] {
+        for (const char* part : {"", "-wal", "-shm"})
+            fs::remove(history_file().string() + part);
+        std::ofstream(history_file()).flush();
+    });
+    EXPECT_EQ(with_another.status, 0) << with_another.err;
+    EXPECT_THAT(with_another.err, HasSubstr("stores what the history lacks"));
 }
 
 TEST_F(Run, StepsOfTheCommandLineWin)

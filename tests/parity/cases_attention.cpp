@@ -33,6 +33,8 @@ std::vector<Case> attention_cases()
             {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.dp=2", "training.sharding=\"parameters\""}, kSmallQwen3},
         {"gemma_tp2_pp2", {"gpus=4", "layout.tp=2", "layout.pp=2"}, {kGemma}},
         {"gemma_cp2", {"gpus=2", "layout.cp=2"}, {kGemma}},
+        {"mistral_window_tp2_cp2", {"gpus=4", "layout.tp=2", "layout.cp=2"},
+            {"model.model_type=\"mistral\"", "model.sliding_window=5"}},
         {"gemma_cp4_gather", {"gpus=4", "layout.cp=4", kGather}, {kGemma}},
         {"gemma_cp2_ulysses_fused_softmax", {"gpus=2", "layout.cp=2", kUlysses, "training.attention=\"fused-softmax\""},
             {kGemma}},

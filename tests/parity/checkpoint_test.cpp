@@ -349,6 +349,14 @@ TEST(CheckpointProblems, NameWhatDoesNotFit)
         = train(tiny_plan(tokens, {load, "run.steps=3", "model.rope_theta=123.0"}), folder.path() / "rope");
     EXPECT_EQ(other.problem, "");
     EXPECT_THAT(other.warnings, ::testing::Contains(HasSubstr("rope_theta is 100.0, the plan's model has 123.0")));
+    // What the plan does not say at all is told as well: the same weights would compute something else.
+    const auto without
+        = train(tiny_plan(tokens, {load, "run.steps=3", "model.rope_scaling=null"}), folder.path() / "no");
+    EXPECT_EQ(without.problem, "");
+    EXPECT_THAT(without.warnings,
+        ::testing::Contains(
+            ::testing::AllOf(HasSubstr("rope_scaling is {"), HasSubstr("the plan's model leaves it out"))));
+    EXPECT_THAT(problem({load, "training.optimizer=\"muon\""}), HasSubstr("which the plan's optimizer needs"));
     EXPECT_THAT(problem({load, "run.steps=2"}), HasSubstr("has finished 2 steps"));
     EXPECT_THAT(problem({"run.checkpoint.load=\"/nowhere\""}), HasSubstr("run.checkpoint.load /nowhere"));
     EXPECT_THAT(problem({"run.checkpoint.every=1", "run.checkpoint.path=\"/proc/none\""}), HasSubstr("/proc/none"));

@@ -169,6 +169,7 @@ const std::vector<std::string> kModels[] = {
     {"training.global_batch=4", "run.environment={\"FOURFOLD_PADDING\":\"5\"}"},
     {"training.global_batch=4", "model.model_type=\"qwen3\"", "model.head_dim=12"},
     {"training.global_batch=4", kGemma},
+    {"training.global_batch=4", "model.model_type=\"mistral\"", "model.sliding_window=5"},
     {"training.global_batch=4", kNeox},
     {"training.global_batch=4", "training.attention=\"unfused\""},
     {"training.global_batch=4", kGemma, "training.attention=\"fused-softmax\""},
@@ -201,8 +202,8 @@ const std::vector<std::string> kModels[] = {
         "training.attention=\"unfused\""},
 };
 const char* const kModelNames[] = {"llama3_rope", "tied", "qwen2", "gpt2", "gpt2_exact_gelu_untied", "bloom", "padded",
-    "qwen3", "gemma3", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused", "mixtral", "mixtral_dropping",
-    "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries", "deepseek_v3_ahead",
+    "qwen3", "gemma3", "mistral_window", "gpt_neox", "unfused", "gemma3_fused_softmax", "bloom_unfused", "mixtral",
+    "mixtral_dropping", "qwen3_moe", "deepseek_v3", "deepseek_v3_yarn", "deepseek_v3_full_queries", "deepseek_v3_ahead",
     "deepseek_v3_ahead_tied_recompute", "gpt_oss", "documents", "documents_restarting_recompute", "documents_gpt2",
     "documents_gemma3", "documents_gemma3_fused_softmax", "documents_bloom_unfused"};
 

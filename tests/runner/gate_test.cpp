@@ -161,6 +161,11 @@ TEST_F(GateTest, ListensOnItsOwnAddressAlone)
     EXPECT_FALSE(connect_to("127.0.0.2", port, 5));
     EXPECT_FALSE(connect_to("::1", port, 5));
     EXPECT_TRUE(enter(token));
+    for (const char* everywhere : {"0.0.0.0", "::", "::ffff:0.0.0.0", "255.255.255.255", "224.0.0.1", "ff02::1"}) {
+        const auto listener = listen_on(everywhere);
+        ASSERT_FALSE(listener) << everywhere;
+        EXPECT_NE(listener.error().line().find("is no node's own address"), std::string::npos) << everywhere;
+    }
 }
 
 // Somebody else who got hold of the port: nothing of what he can say convinces the one who connects.
@@ -193,11 +198,13 @@ TEST(Listeners, AreNeverFreeForSomebodyElse)
     ASSERT_TRUE(own);
     EXPECT_TRUE(is_listening(own->socket.get(), own->port));
     EXPECT_FALSE(is_listening(own->socket.get(), own->port + 1));
-    for (const char* address : {"127.0.0.1", "0.0.0.0"}) {
-        const auto second = listen_on(address, own->port);
-        ASSERT_FALSE(second) << address;
-        EXPECT_NE(second.error().message.find("is taken"), std::string::npos) << second.error().line();
-    }
+    const auto second = listen_on("127.0.0.1", own->port);
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message.find("is taken"), std::string::npos) << second.error().line();
+    const FileDescriptor everywhere(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); // as somebody else may try
+    sockaddr_storage at{};
+    const socklen_t size = socket_address("0.0.0.0", own->port, at);
+    EXPECT_NE(bind(everywhere.get(), reinterpret_cast<const sockaddr*>(&at), size), 0);
     EXPECT_FALSE(listen_on("203.0.113.7"));
     EXPECT_FALSE(listen_on("localhost"));
 }

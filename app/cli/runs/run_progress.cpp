@@ -213,8 +213,11 @@ int finish(const RunResult& result, const std::filesystem::path& history_file, b
     } else if (detail.error().code == ProblemCode::not_found) {
         warn(file.string() + ": the history was removed or replaced while the run went (`fourfold attach " + result.id
             + " --target T`, with the run's target, stores it again)");
-    } else {
-        warn(detail.error().line());
+    } else { // what could not be written is still in the run's folder on its nodes
+        Problem problem = detail.error();
+        problem.hint += (problem.hint.empty() ? "" : "; ") + std::string("afterwards `fourfold attach ") + result.id
+            + " --target T`, with the run's target, stores what the history lacks";
+        warn(problem.line());
     }
     if (!is_terminal(result.state) && !result.problem) {
         std::cerr << "fourfold: detached; the run goes on, `fourfold attach " << result.id << "` catches up\n";

@@ -104,10 +104,16 @@ Expected<void> compare_models(const fs::path& folder, const ModelShape& model, s
     written->vocab = model.vocab; // its shape was checked
     written->max_positions = model.max_positions; // of no weight
     const Json there = config_from_model(*written), here = config_from_model(model);
+    const auto tell = [&](const std::string& key, const std::string& is, const std::string& plan) {
+        notes.push_back(file.string() + ": " + key + " is " + is + ", the plan's model " + plan);
+    };
     for (const auto& [key, value] : here.items()) {
         if (const auto at = there.find(key); at == there.end() || *at != value)
-            notes.push_back(file.string() + ": " + key + " is " + (at == there.end() ? "missing" : at->dump())
-                + ", the plan's model has " + value.dump());
+            tell(key, at == there.end() ? "missing" : at->dump(), "has " + value.dump());
+    }
+    for (const auto& [key, value] : there.items()) { // many a key is written only where it says something
+        if (!here.contains(key))
+            tell(key, value.dump(), "leaves it out");
     }
     return {};
 }

@@ -120,7 +120,13 @@ Expected<int64_t> PieceFolder::copy(
             continue;
         FOURFOLD_TRY(const auto stored, reader(file));
         const auto found = stored->tensors().find(piece.stored_name(suffix));
-        if (found == stored->tensors().end() || found->second.elements() != piece.count || found->second.bytes() == 0)
+        if (found == stored->tensors().end())
+            return Problem{ProblemCode::bad_input,
+                "it has no piece " + in_quotes(piece.stored_name(suffix)) + ", which the plan's optimizer needs",
+                "a checkpoint goes on under the training.optimizer that it was saved under; --export makes a model of "
+                "its weights, to begin with",
+                stored->path()};
+        if (found->second.elements() != piece.count || found->second.bytes() == 0)
             return unfit_pieces("it has no piece " + in_quotes(piece.stored_name(suffix)) + " of "
                     + std::to_string(piece.count) + " elements, which the index places there",
                 stored->path());

@@ -82,6 +82,16 @@ TEST_F(Keys, TypesOfLayersAreThoseOfTheFamily)
     EXPECT_EQ(read("gemma3_text", {{"layer_types", {full, full, window, full}}}).windowed_share(), 0.25);
     EXPECT_EQ(refused("gemma3_text", {{"layer_types", {window, window, window, window}}}), "");
     EXPECT_EQ(refused("gpt_oss", {{"layer_types", {window, window, window, full}}, {"sliding_window", nullptr}}), "");
+    for (const char* family : {"mistral", "mixtral"}) { // every layer has it
+        const ModelShape near = read(family, Json::object());
+        EXPECT_EQ(near.model_type, family);
+        EXPECT_EQ(near.windowed_share(), 1) << family;
+        EXPECT_EQ(near.window.tokens, 8) << family;
+        EXPECT_EQ(config_from_model(near)["sliding_window"], 8) << family;
+        const ModelShape far = read(family, {{"sliding_window", nullptr}});
+        EXPECT_EQ(far.windowed_share(), 0) << family;
+        EXPECT_FALSE(config_from_model(far).contains("sliding_window")) << family;
+    }
     const ModelShape behind = read("qwen2", {{"use_sliding_window", true}, {"max_window_layers", 3}});
     EXPECT_FALSE(behind.windowed(2));
     EXPECT_TRUE(behind.windowed(3));
