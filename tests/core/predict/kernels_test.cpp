@@ -90,7 +90,7 @@ TEST(OurTrainer, WhatItDoesNotRunIsToldOnce)
         const Prediction prediction = predict(resolved(plan));
         EXPECT_TRUE(prediction.step_time_s);
         return std::ranges::count(prediction.warnings,
-            "training.attention: fourfold-trainer does not run the attention kernel \"flash3\" yet");
+            "training.attention: fourfold-trainer does not run the attention kernel \"flash3\" yet; use flash2");
     };
     EXPECT_EQ(told("fourfold", {{"attention", "flash3"}}), 1);
     EXPECT_EQ(told("fourfold", {{"attention", "flash2"}}), 0);
