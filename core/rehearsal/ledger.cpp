@@ -92,6 +92,13 @@ void Ledger::misuse(const Kept& kept, const std::string& how)
             + (pass_ ? " in the " + pass_words(*pass_) : std::string()) + " before it was waited for";
 }
 
+void Ledger::lacks(const std::string& kernel)
+{
+    if (misused_.empty())
+        misused_ = "memory that was given back is used by " + kernel
+            + (pass_ ? " in the " + pass_words(*pass_) : std::string());
+}
+
 void Ledger::keeps(int operation, uint64_t begin, uint64_t end, bool writes)
 {
     for (const Kept& kept : kept_)

@@ -89,8 +89,10 @@ public:
     // A kernel reads, or writes, these bytes.
     void touches(uint64_t begin, uint64_t end, bool writes);
     [[nodiscard]] bool has_under_way() const { return !kept_.empty(); } // operations that need memory
-    // The first use of memory that an operation under way still needed, in words; empty: there was none. Passes that
-    // are played from a tape use memory as when they were computed.
+    // A kernel of that name needs memory that was given back.
+    void lacks(const std::string& kernel);
+    // The first use of memory that an operation under way still needed, or that was given back, in words; empty: there
+    // was none. Passes that are played from a tape use memory as when they were computed.
     [[nodiscard]] const std::string& misused() const { return misused_; }
     void compute(const KernelWork& work);
     // Makes a change to what outlives the pass; whoever plays the pass again makes it again.

@@ -5,11 +5,14 @@
 #include "core/rehearsal/match.h"
 #include "core/rehearsal/rehearsal_words.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
+#include "runner/trainer/rehearsal/rehearsed_device.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/mm.h>
 
 #include <gmock/gmock.h>
 
@@ -320,6 +323,25 @@ TEST(RehearsedFaults, AreFoundAndNamed)
     const auto text = read_text_file(file);
     ASSERT_TRUE(text) << text.error().line();
     EXPECT_EQ(*text, made) << "FOURFOLD_UPDATE_FAULTS=1 trainer_rehearsal_test writes it anew";
+}
+
+// As weights that are freed too early: on a GPU the kernel would fail.
+TEST(RehearsedFaults, MemoryThatWasGivenBackIsNotUsed)
+{
+    const RehearsalPrices prices(plan_of(Changes()));
+    Ledger ledger;
+    const RehearsedDevice device(ledger, prices, {});
+    const at::TensorOptions meta(at::kMeta);
+    const at::Tensor x = at::empty({4, 4}, meta), weight = at::empty({4, 4}, meta);
+    (void)at::mm(x, weight.t());
+    EXPECT_EQ(ledger.misused(), "");
+    c10::StorageImpl& storage = *weight.storage().unsafeGetStorageImpl();
+    storage.set_data_ptr_noswap(at::DataPtr(nullptr, weight.device()));
+    storage.set_nbytes(0);
+    const at::Tensor view = weight.t(); // which reads nothing
+    EXPECT_EQ(ledger.misused(), "");
+    (void)at::mm(x, view);
+    EXPECT_EQ(ledger.misused(), "memory that was given back is used by aten::mm");
 }
 
 // Room for what one micro-batch keeps, but not for what all of them do.

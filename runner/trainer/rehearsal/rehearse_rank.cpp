@@ -110,7 +110,9 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
 Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank, RankSettings settings)
 {
     // A pass that is played has no graph for the one that is computed beside another.
-    settings.fold = settings.fold && !passes_side_by_side(plan);
+    // Nor where what one micro-batch keeps is on its way to the host until the pass of another.
+    const bool on_their_way = plan.training.offload == Offload::activations && plan.layout.pp > 1;
+    settings.fold = settings.fold && !passes_side_by_side(plan) && !on_their_way;
     try {
         FOURFOLD_TRY(auto folded, two_steps(plan, rank, settings));
         if (folded)

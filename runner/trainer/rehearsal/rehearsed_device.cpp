@@ -164,8 +164,11 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
         call->work = attention(inputs, 1, 11, Phase::backward);
     call->is_product = call->work.flops > 0 && !name.starts_with("aten::_scaled_dot");
     const bool checks = ledger->has_under_way();
+    const bool computes = std::ranges::find(kNoKernel, name) == kNoKernel.end();
     for (const c10::IValue& input : inputs)
         each_tensor(input, [&](const at::Tensor& tensor) {
+            if (computes && tensor.is_meta() && tensor.numel() > 0 && tensor.storage().nbytes() == 0)
+                ledger->lacks(std::string(name)); // weights that were freed and not gathered again
             (tensor.is_meta() ? call->on_device : call->on_host) = true;
             call->bytes += tensor.is_meta() ? double(tensor.nbytes()) : 0;
             if (!checks)
