@@ -37,7 +37,7 @@ class Looks {
 public:
     bool due(const RunQueue& queue)
     {
-        constexpr int kAnyway = 10; // of so many looks
+        constexpr int kAnyway = 100; // of so many looks
         std::string stamp = queue.stamp(); // before it is read: what changes meanwhile is read again
         const bool same = !stamp.empty() && stamp == seen_;
         seen_ = std::move(stamp);
