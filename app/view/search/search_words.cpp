@@ -30,7 +30,7 @@ std::string search_outcome_text(const SearchResult& result)
     const std::string end = (result.cancelled ? "cancelled after " : "in ") + duration(result.seconds);
     const std::string hidden = counts.refused == 0
         ? std::string()
-        : ", " + grouped(double(counts.refused)) + " more hidden: the software would stop at them";
+        : "; " + grouped(double(counts.refused)) + " refused"; // by the plan's software, and not shown
     if (counts.evaluated + counts.bounded == 0)
         return "Nothing found " + end + hidden;
     return grouped(double(counts.evaluated + counts.bounded)) + " of " + grouped(double(counts.enumerated))
