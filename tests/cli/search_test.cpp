@@ -127,24 +127,23 @@ TEST_F(Search, ABudgetOfThePlanIsReckonedWith)
 }
 
 // torchtitan's 1F1B stops where the micro-batches do not fill the pipeline.
-TEST_F(Search, LayoutsThatTheSoftwareStopsAtAreHiddenWithTheirNumber)
+TEST_F(Search, LayoutsThatTheSoftwareStopsAtAreHiddenOnRequestWithTheirNumber)
 {
     const std::string plan
         = file("titan.json", plan_text(R"({"stack": "torchtitan", "training": {"global_batch": 16}})"));
     const std::vector<std::string> call{"search", plan, "--json", "--axis", "tp=1", "--axis", "pp=4", "--axis", "cp=1",
         "--axis", "schedule=1f1b", "--axis", "virtual_stages=1", "--axis", "micro_batch=1,2,4"};
-    const Json hidden = json_of(fourfold(call));
+    const Json shown = json_of(fourfold(call));
     std::vector<std::string> asked = call;
-    asked.emplace_back("--show-refused");
-    const Json shown = json_of(fourfold(asked));
+    asked.emplace_back("--hide-refused");
+    const Json hidden = json_of(fourfold(asked));
     EXPECT_EQ(shown["counts"]["refused"], 0);
     EXPECT_GT(hidden["counts"]["refused"], 0);
     EXPECT_EQ(hidden["counts"]["enumerated"], shown["counts"]["enumerated"]);
     for (const Json& layout : hidden["best"])
         EXPECT_GE(layout["global_batch"].get<int>() / layout["dp"].get<int>() / layout["micro_batch"].get<int>(), 4);
-    std::vector<std::string> text = call;
-    std::erase(text, "--json");
-    EXPECT_THAT(fourfold(text).out, HasSubstr("hidden as the software would stop at them (--show-refused)"));
+    std::erase(asked, "--json");
+    EXPECT_THAT(fourfold(asked).out, HasSubstr("hidden as the software would stop at them"));
 }
 
 // Where nothing is known of a figure, the layout that it puts first is first by chance.

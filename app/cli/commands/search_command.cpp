@@ -26,7 +26,7 @@ struct SearchOptions {
     double batch_tolerance = 0;
     BudgetOptions budget;
     ShapeOptions shape;
-    bool pareto = false, fields = false, any_size = false, shows_refused = false;
+    bool pareto = false, fields = false, any_size = false, hides_refused = false;
     FormatOptions format;
 };
 
@@ -82,7 +82,7 @@ Expected<SearchRequest> request_of(
     FOURFOLD_CHECK(check_known(request, "--"));
     request.top = options.top;
     request.threads = options.threads;
-    request.hides_refused = !options.shows_refused;
+    request.hides_refused = options.hides_refused;
     return request;
 }
 
@@ -177,8 +177,8 @@ void add_search(Cli& cli)
     command->add_flag("--any-size", options->any_size,
         "search also where there are more than " + shown_number(kManyLayouts, 0) + " layouts");
     command->add_flag("--pareto", options->pareto, "show the Pareto front of speed, memory and GPUs");
-    command->add_flag("--show-refused", options->shows_refused,
-        "also layouts that fit, but at which the plan's software would stop; without it they are counted");
+    command->add_flag("--hide-refused", options->hides_refused,
+        "leave out and count layouts that fit, but at which the plan's software would stop");
     command->add_flag("--fields", options->fields, "list the fields that expressions may use");
     options->format.add_to(*command);
     command->callback([&cli, options] {
