@@ -14,21 +14,16 @@ void RehearsalBox::look()
     const view::RehearsalOutcome& outcome = *job_.outcome();
     outcome_.emplace("Rehearsal",
         outcome.text() + (outcome.has_timelines() ? "\nv shows the step as rehearsed beside the planned one\n" : ""));
-}
-
-std::vector<NamedTimeline> RehearsalBox::timelines() const
-{
-    const auto& outcome = job_.outcome();
-    if (!outcome || !outcome->has_timelines())
-        return {};
-    return {{"as planned", &outcome->planned}, {"as rehearsed", &outcome->rehearsed}};
+    if (outcome.has_timelines())
+        timelines_ = {{"as planned", std::make_shared<const Timeline>(outcome.planned)},
+            {"as rehearsed", std::make_shared<const Timeline>(outcome.rehearsed)}};
 }
 
 std::string RehearsalBox::read_out()
 {
     look();
     if (shows_timelines_)
-        return "The step. " + compared_.said(timelines(), 0) + "\n";
+        return "The step. " + compared_.said(timelines_, 0) + "\n";
     return outcome_ ? outcome_->read_out() : job_.progress_text() + "; x stops it, an empty line leaves it going\n";
 }
 
@@ -36,7 +31,7 @@ void RehearsalBox::answer(const std::string& line)
 {
     if (!outcome_ && line == "x")
         job_.cancel();
-    else if (outcome_ && line == "v" && !shows_timelines_ && !timelines().empty())
+    else if (outcome_ && line == "v" && !shows_timelines_ && !timelines_.empty())
         shows_timelines_ = true;
     else
         close();
@@ -45,9 +40,9 @@ void RehearsalBox::answer(const std::string& line)
 void RehearsalBox::draw(Canvas& canvas, const Look& look)
 {
     this->look();
-    if (const std::vector<NamedTimeline> two = timelines(); shows_timelines_ && !two.empty()) {
+    if (shows_timelines_) {
         const Rect inside = draw_frame(canvas, canvas.rows() - 4, canvas.columns() - 6, "The step");
-        compared_.draw(canvas, {inside.row, inside.column, inside.rows - 1, inside.columns}, two, 0, look);
+        compared_.draw(canvas, {inside.row, inside.column, inside.rows - 1, inside.columns}, timelines_, 0, look);
         canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
             "+ - zoom  h l pan  0 all  v the words  Esc closes", kMuted);
         return;
@@ -69,13 +64,13 @@ void RehearsalBox::draw(Canvas& canvas, const Look& look)
 
 void RehearsalBox::key(const Key& key)
 {
-    if (outcome_ && key.is('v') && !timelines().empty()) {
+    if (outcome_ && key.is('v') && !timelines_.empty()) {
         shows_timelines_ = !shows_timelines_;
     } else if (shows_timelines_) {
         if (key.code == Key::escape || key.is('q') || key.is_ctrl('c'))
             close();
         else
-            compared_.key(key, timelines().size());
+            compared_.key(key, timelines_.size());
     } else if (outcome_) {
         outcome_->key(key);
         if (outcome_->is_over())

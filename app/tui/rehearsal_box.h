@@ -20,14 +20,14 @@ public:
     [[nodiscard]] std::string copied() const override { return outcome_ ? outcome_->copied() : std::string(); }
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
-    [[nodiscard]] bool only_tells() const override { return outcome_ && timelines().empty(); }
+    [[nodiscard]] bool only_tells() const override { return outcome_ && timelines_.empty(); }
 
 private:
     void look(); // whether it has ended
-    [[nodiscard]] std::vector<NamedTimeline> timelines() const;
 
     view::RehearsalJob& job_;
     std::optional<Pager> outcome_; // once there is one
+    std::vector<NamedTimeline> timelines_; // of it; empty: it has none
     CompareTimelines compared_;
     bool shows_timelines_ = false;
 };
