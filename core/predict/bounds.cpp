@@ -50,7 +50,7 @@ public:
         : plan_(plan)
         , context_(plan)
         , rank_(rank_shape(plan))
-        , rate_(context_.peak_flops * context_.constants[Constant::gemm_efficiency])
+        , rate_(context_.peak_flops * context_.core_speedup * context_.constants[Constant::gemm_efficiency])
     {
     }
 

@@ -37,18 +37,18 @@ double RehearsalPrices::wire(std::string_view group, const WireOperation& asked)
 
 double RehearsalPrices::product(const Gemm& product) const
 {
-    return price_gemm(product, context_).seconds;
+    return price({.work = product}, context_).seconds;
 }
 
 double RehearsalPrices::attention(Attention attention, Phase phase) const
 {
     attention.blocks = ring_blocks_;
-    return price_attention(attention, phase, context_).seconds;
+    return price({.phase = phase, .work = attention}, context_).seconds;
 }
 
 double RehearsalPrices::traffic(double bytes) const
 {
-    return price_elementwise({.bytes = bytes}, context_).seconds;
+    return price({.work = Elementwise{.bytes = bytes}}, context_).seconds;
 }
 
 double RehearsalPrices::host_copy(double bytes) const

@@ -143,7 +143,9 @@ private slots:
         Json trace = chrome_trace(step, "test"); // the fake trainer measures no step
         trace["event"] = "trace";
         trace["step"] = 3;
-        emit w.window.controller().eventsArrived({trace});
+        const Json loaded{{"event", "step"}, {"step", 6}, {"loss", 1.0}, {"step_time_s", 1.0},
+            {"experts", {{"busiest", 1.5}, {"layer", 3}, {"idle", 2}}}}; // nor has it experts
+        emit w.window.controller().eventsArrived({trace, loaded});
         QVERIFY(!w.window.liveRun().predictedTrace().has_value()); // it is predicted on a thread of its own
         QVERIFY(QTest::qWaitFor([&] { return w.window.liveRun().predictedTrace().has_value(); }, kPatience));
         QVERIFY2(w.window.runsPage().details().traceDifference().contains(QStringLiteral("An average stage: ")),

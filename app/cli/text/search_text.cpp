@@ -37,8 +37,7 @@ std::string counts_text(const SearchResult& result)
         << shown_number(double(counts.constrained), 0) << " outside the constraints, "
         << shown_number(double(counts.broken_rules), 0) << " break a rule";
     if (counts.refused > 0)
-        out << ", " << shown_number(double(counts.refused), 0)
-            << " hidden as the software would stop at them";
+        out << ", " << shown_number(double(counts.refused), 0) << " hidden as the software would stop at them";
     out << "\n";
     return out.str();
 }
