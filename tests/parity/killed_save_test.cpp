@@ -70,6 +70,9 @@ TEST(KilledWhileItSaves, EveryCheckpointIsWholeAndTheCurveIsTheSame)
             partial += entry.path().extension() == ".partial";
     }
     RecordProperty("kills_while_saving", partial);
+    constexpr int kMany = 50; // of so many, by far most meet a save: 79 of 100 in November 2026
+    if (FOURFOLD_KILLS >= kMany)
+        EXPECT_GT(partial, FOURFOLD_KILLS / 4);
 
     const auto straight = start("straight", {});
     ASSERT_TRUE(straight->wait_for_events(0, "step", newest, 200s)) << straight->log(0);
