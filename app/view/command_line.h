@@ -7,8 +7,6 @@
 
 namespace fourfold::view {
 
-// A word as a POSIX shell takes it for one: in single quotes where it has more than letters, digits and _-./=:,@+%.
-std::string shell_word(const std::string& word);
 // "fourfold predict 'my plan.plan.json'"; empty words are left out.
 std::string command_line(const std::vector<std::string>& words);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Inside tmux and GNU screen, as they show it themselves: real programs between the planner and whoever looks.
-#include "app/view/command_line.h"
+#include "core/base/shell_word.h"
 #include "tests/runner/support.h"
 #include "tests/tui/tui_fixture.h"
 
@@ -23,7 +23,7 @@ Ran run(const std::vector<std::string>& words)
 {
     std::string line;
     for (const std::string& word : words)
-        line += view::shell_word(word) + " ";
+        line += shell_word(word) + " ";
     Ran ran;
     FILE* const pipe = ::popen((line + "2>&1").c_str(), "r");
     if (pipe == nullptr)

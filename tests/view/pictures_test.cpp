@@ -5,6 +5,7 @@
 #include "app/view/compare/comparison_bars.h"
 #include "app/view/points.h"
 #include "app/view/prediction/timeline_rulers.h"
+#include "core/base/shell_word.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,9 +4,10 @@
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
+
+#include <sodium.h>
 
 namespace fourfold::tui {
 
@@ -15,16 +16,10 @@ constexpr std::size_t kScreenPiece = 240; // of a string that GNU screen hands o
 
 std::string base64(std::string_view bytes)
 {
-    static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t at = 0; at < bytes.size(); at += 3) {
-        const std::size_t there = std::min<std::size_t>(3, bytes.size() - at);
-        std::uint32_t group = 0;
-        for (std::size_t i = 0; i < 3; ++i)
-            group = group << 8 | (i < there ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-        for (std::size_t i = 0; i < 4; ++i)
-            text += i <= there ? kDigits[group >> (18 - 6 * i) & 63] : '=';
-    }
+    std::string text(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
+    sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+        sodium_base64_VARIANT_ORIGINAL);
+    text.pop_back(); // the end that C wants
     return text;
 }
 

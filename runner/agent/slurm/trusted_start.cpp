@@ -2,24 +2,13 @@
 #include "runner/agent/slurm/trusted_start.h"
 
 #include "core/base/sha256.h"
+#include "core/base/shell_word.h"
 #include "core/base/text.h"
 #include "runner/protocol/trusted_shell.h"
 
 namespace fourfold {
 
 namespace {
-
-std::string quoted(const std::string& text)
-{
-    std::string out = "'";
-    for (const char c : text) {
-        if (c == '\'')
-            out += "'\\''";
-        else
-            out += c;
-    }
-    return out + "'";
-}
 
 // The words are those of distrust(). Slurm's own folder for the task is where the agent goes on.
 constexpr std::string_view kBefore
@@ -40,8 +29,9 @@ Expected<std::string> trusted_start(const std::filesystem::path& program, const 
     FOURFOLD_TRY(const std::string hash, sha256_file(program));
     std::string out = "/bin/sh -c '";
     out.append(kBefore).append(kTrustedShell).append(kAfter);
-    return out + "' fourfold-agent " + quoted(program.parent_path().string()) + " "
-        + quoted(program.filename().string()) + " " + hash + " " + quoted(joined(group_writable, ":"));
+    return out + "' fourfold-agent " + in_single_quotes(program.parent_path().string()) + " "
+        + in_single_quotes(program.filename().string()) + " " + hash + " "
+        + in_single_quotes(joined(group_writable, ":"));
 }
 
 } // namespace fourfold
