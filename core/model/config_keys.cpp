@@ -165,6 +165,19 @@ Expected<Fields> rope_parameters(const Fields& config, const std::string& layer_
     return parameters.has(layer_type) ? parameters.object(layer_type) : Expected<Fields>(parameters);
 }
 
+Expected<void> read_window(const Fields& config, ModelShape& model)
+{
+    FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, kMostWidth));
+    model.window.full_every = model.layers + 1;
+    return {};
+}
+
+void write_window(const ModelShape& model, Json& config)
+{
+    if (model.window.tokens > 0)
+        config["sliding_window"] = model.window.tokens;
+}
+
 Expected<void> check_layer_types(const Fields& config, const ModelShape& model)
 {
     if (!config.has("layer_types"))

@@ -18,9 +18,7 @@ Expected<void> read_llama(const Fields& config, ModelShape& model)
 Expected<void> read_mistral(const Fields& config, ModelShape& model)
 {
     FOURFOLD_CHECK(read_llama(config, model));
-    FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, config_keys::kMostWidth));
-    model.window.full_every = model.layers + 1;
-    return {};
+    return config_keys::read_window(config, model);
 }
 
 Expected<void> read_qwen2(const Fields& config, ModelShape& model)
@@ -40,8 +38,7 @@ void write_llama(const ModelShape& model, Json& config)
 void write_mistral(const ModelShape& model, Json& config)
 {
     write_llama(model, config);
-    if (model.window.tokens > 0)
-        config["sliding_window"] = model.window.tokens;
+    config_keys::write_window(model, config);
 }
 
 void llama_layer(Rows& rows, const ModelShape& m, bool /*experts*/)

@@ -21,17 +21,13 @@ Expected<void> read_mixtral(const Fields& config, ModelShape& model)
     FOURFOLD_CHECK(config_keys::read_balance(config, "router_aux_loss_coef", experts));
     experts.ffn = model.ffn;
     model.experts = experts;
-    // Of every layer, as Mistral's.
-    FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, kMostWidth));
-    model.window.full_every = model.layers + 1;
-    return {};
+    return config_keys::read_window(config, model);
 }
 void write_mixtral(const ModelShape& model, Json& config)
 {
     config_keys::write_common(model, config);
     config_keys::write_rope(model, config);
-    if (model.window.tokens > 0)
-        config["sliding_window"] = model.window.tokens;
+    config_keys::write_window(model, config);
     config["num_local_experts"] = model.experts->count;
     config["num_experts_per_tok"] = model.experts->active;
     if (model.experts->balance > 0)
