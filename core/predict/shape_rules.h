@@ -14,7 +14,7 @@ namespace fourfold {
 bool fused_softmax_fits(const ResolvedPlan& plan);
 
 // One line for each rule that this plan's kernels break: the fused softmax where the plan's attention is that kernel,
-// and a head dimension that tensor cores do not take (not a multiple of 8).
+// and a head dimension that tensor cores do not take (not a multiple of 8); and capacity_warning().
 std::vector<std::string> shape_warnings(const ResolvedPlan& plan);
 // Where experts have less room than tokens choose: how much of the choices is dropped at least. Empty: none.
 std::string capacity_warning(const ResolvedPlan& plan);

@@ -35,9 +35,9 @@ std::optional<SearchRequest> without_the_unmet(const SearchRequest& request, con
     return relaxed;
 }
 
-bool is_a_result(const SearchRequest& request, const Prediction& prediction)
+bool is_a_result(const SearchRequest& request, const StackRefusals& refusals, const Prediction& prediction)
 {
-    if (request.hides_refused && StackRefusals(request.plan).refuses(prediction.plan))
+    if (request.hides_refused && refusals.refuses(prediction.plan))
         return false;
     PlanValues values{};
     fill_layout(values, prediction.plan);
@@ -102,13 +102,14 @@ std::vector<Advice> cures(const SearchRequest& request, const SearchResult& resu
 {
     if (!result.best.empty())
         return {};
+    const StackRefusals refusals(request.plan);
     const auto from = [&](const ResolvedPlan& plan) {
         AdviceRequest advice;
         advice.plan = plan;
         advice.most = most;
         advice.threads = request.threads;
         advice.faster = false;
-        advice.also = [&](const Prediction& prediction) { return is_a_result(request, prediction); };
+        advice.also = [&](const Prediction& prediction) { return is_a_result(request, refusals, prediction); };
         return advise(advice, stop).to_fit;
     };
     const auto nearest = nearest_plan(request, result);
