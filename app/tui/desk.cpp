@@ -107,13 +107,8 @@ void Desk::show_open_plans()
     std::vector<view::OpenPlan> open;
     for (int i = 0; i < plans_.count(); ++i) {
         const view::PlanEditor& editor = plans_.at(i);
-        const view::PlanState& state = editor.state();
-        view::OpenPlan plan;
-        plan.title = state.title();
-        plan.plan = state.last_resolved() ? &*state.last_resolved() : nullptr;
+        view::OpenPlan plan = view::open_plan(editor.state());
         plan.prediction = editor.is_answered() ? editor.prediction().get() : nullptr;
-        plan.broken_fields = state.broken_rules().size();
-        plan.is_valid = state.is_valid();
         plan.is_current = i == plans_.current_index();
         plan.is_unsaved = editor.is_dirty();
         open.push_back(std::move(plan));

@@ -120,14 +120,22 @@ std::string counted(double count, const std::string& one, const std::string& man
     return grouped(count) + ' ' + (count == 1 ? one : many.empty() ? one + 's' : many);
 }
 
-std::optional<std::string> local_time(const std::string& iso, const char* format)
+std::optional<std::time_t> seconds_of(const std::string& iso)
 {
     std::tm time{};
     if (strptime(iso.c_str(), "%Y-%m-%dT%H:%M:%S", &time) == nullptr)
         return {};
-    const std::time_t at = timegm(&time);
+    return timegm(&time);
+}
+
+std::optional<std::string> local_time(const std::string& iso, const char* format)
+{
+    const std::optional<std::time_t> at = seconds_of(iso);
+    if (!at)
+        return {};
+    std::tm time{};
     char text[64];
-    localtime_r(&at, &time);
+    localtime_r(&*at, &time);
     return std::string(text, std::strftime(text, sizeof text, format, &time));
 }
 

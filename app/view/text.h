@@ -3,6 +3,7 @@
 // units.
 #pragma once
 
+#include <ctime>
 #include <optional>
 #include <string>
 
@@ -35,6 +36,8 @@ std::string percent(double fraction, int decimals = 1);
 std::string signed_percent(double fraction, int decimals = 1);
 // "1 GPU", "16 GPUs"; `many` defaults to one + "s".
 std::string counted(double count, const std::string& one, const std::string& many = {});
+// Of a time in UTC ("2026-01-01T12:34:56.789Z"), since 1970; empty where it is none.
+std::optional<std::time_t> seconds_of(const std::string& iso);
 // A time of the history ("2026-01-01T12:34:56.789Z") on this computer's clock, as strftime has it; empty where it is
 // none.
 std::optional<std::string> local_time(const std::string& iso, const char* format);

@@ -76,12 +76,8 @@ void PlansDialog::showPlans()
     std::vector<view::OpenPlan> open;
     for (int i = 0; i < m_plans.count(); ++i) {
         const PlanDocument& document = m_plans.document(i);
-        view::OpenPlan plan;
-        plan.title = document.title().toStdString();
-        plan.plan = document.lastResolved() ? &*document.lastResolved() : nullptr;
+        view::OpenPlan plan = view::open_plan(document.state());
         plan.prediction = document.isAnswered() ? document.prediction().get() : nullptr;
-        plan.broken_fields = document.brokenRules().size();
-        plan.is_valid = document.isValid();
         plan.is_current = i == m_plans.currentIndex();
         plan.is_unsaved = document.isDirty();
         open.push_back(std::move(plan));

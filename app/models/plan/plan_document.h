@@ -42,6 +42,7 @@ public:
     void markUnsaved() { m_undo.resetClean(); }
 
     // --- edits ---
+    [[nodiscard]] const view::PlanState& state() const { return m_state; }
     [[nodiscard]] const Plan& plan() const { return m_state.plan(); }
     [[nodiscard]] const Presets& presets() const { return m_state.presets(); }
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; }

@@ -142,6 +142,13 @@ std::pair<double, double> PlotPlace::distance(double at_x, double at_y, int row,
     return {across * 2, down * 4};
 }
 
+const PlotPlace* plot_at(const std::vector<PlotPlace>& plots, const Key& key)
+{
+    const auto found = std::ranges::find_if(
+        plots, [&key](const PlotPlace& plot) { return plot.cells.contains(key.row, key.column); });
+    return found == plots.end() ? nullptr : &*found;
+}
+
 PlotPlace draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look)
 {
     const PlotChart& chart = plot.chart;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tui/look.h"
+#include "app/tui/terminal/key.h"
 #include "core/report/chart.h"
 #include "core/report/chart_range.h"
 
@@ -36,6 +37,9 @@ struct PlotPlace {
     // How far a point is from the middle of a cell, in dots of Braille, of which a cell has two by four: across, down.
     [[nodiscard]] std::pair<double, double> distance(double at_x, double at_y, int row, int column) const;
 };
+
+// The one under the mouse; null: none.
+const PlotPlace* plot_at(const std::vector<PlotPlace>& plots, const Key& key);
 
 PlotPlace draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look);
 

@@ -52,6 +52,16 @@ PlanLine line_of(const OpenPlan& open, const ResolvedPlan* shown)
 }
 } // namespace
 
+OpenPlan open_plan(const PlanState& state)
+{
+    OpenPlan plan;
+    plan.title = state.title();
+    plan.plan = state.last_resolved() ? &*state.last_resolved() : nullptr;
+    plan.broken_fields = state.broken_rules().size();
+    plan.is_valid = state.is_valid();
+    return plan;
+}
+
 std::string plan_differences(const ResolvedPlan& from, const ResolvedPlan& to)
 {
     std::vector<std::string> parts;

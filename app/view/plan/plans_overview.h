@@ -3,6 +3,7 @@
 // fit.
 #pragma once
 
+#include "app/view/plan/plan_state.h"
 #include "app/view/tone.h"
 #include "core/predict/prediction.h"
 #include "core/report/table/table.h"
@@ -21,6 +22,9 @@ struct OpenPlan {
     bool is_valid = true, is_current = false, is_unsaved = false;
 };
 
+// Of a state; what it does not know (the answer, which is on show, whether it was saved) is the caller's. `state`
+// outlives it.
+OpenPlan open_plan(const PlanState& state);
 struct PlanLine {
     std::string name, model, layout, differs, throughput, memory, verdict;
     int gpus = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/runs/run_alert.h"
 
+#include "app/view/text.h"
 #include "core/base/text.h"
 #include "core/history/run_event.h"
 
@@ -26,11 +27,8 @@ std::optional<RunAlert> alert_of(const Json& event)
 
 double age_of(const Json& event)
 {
-    std::tm time{};
-    const std::string written = string_at(event, "time");
-    if (strptime(written.c_str(), "%Y-%m-%dT%H:%M:%S", &time) == nullptr)
-        return std::numeric_limits<double>::infinity();
-    return std::difftime(std::time(nullptr), timegm(&time));
+    const std::optional<std::time_t> written = seconds_of(string_at(event, "time"));
+    return written ? std::difftime(std::time(nullptr), *written) : std::numeric_limits<double>::infinity();
 }
 
 } // namespace fourfold::view

@@ -269,9 +269,8 @@ bool HistoryCurves::mouse(const Key& key)
         dragged_.reset();
         return true;
     }
-    const auto found = std::ranges::find_if(
-        plots_, [&key](const PlotPlace& plot) { return plot.cells.contains(key.row, key.column); });
-    if (found == plots_.end())
+    const PlotPlace* const found = plot_at(plots_, key);
+    if (found == nullptr)
         return false;
     cursor_ = found->x_at(key.column);
     if (runs_.curves().axis() == CurveAxis::step)

@@ -178,9 +178,8 @@ void RunsPage::draw_charts(Canvas& canvas, const Rect& place, const Look& look)
 
 bool RunsPage::point_at(const Key& key)
 {
-    const auto found = std::ranges::find_if(
-        plots_, [&key](const PlotPlace& plot) { return plot.cells.contains(key.row, key.column); });
-    if (found == plots_.end())
+    const PlotPlace* const found = plot_at(plots_, key);
+    if (found == nullptr)
         return false;
     cursor_ = std::round(found->x_at(key.column)); // a step
     return true;
