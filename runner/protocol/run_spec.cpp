@@ -114,7 +114,7 @@ Json to_json(const RunSpec& spec)
         {"address", spec.address}, {"world_size", spec.world_size}, {"ranks", std::move(ranks)},
         {"program", spec.program}, {"files", std::move(files)}, {"library_path", spec.library_path},
         {"plan", spec.plan}, {"environment", std::move(environment)}, {"backend", spec.backend},
-        {"grace_s", spec.grace_s}, {"limits", std::move(limits)}, {"prelude", spec.prelude},
+        {"grace_s", spec.grace_s}, {"saves", spec.saves}, {"limits", std::move(limits)}, {"prelude", spec.prelude},
         {"container", std::move(container)}, {"interface", spec.interface}, {"numa", spec.numa},
         {"look_first", spec.look_first}, {"mixed_gpus", spec.mixed_gpus}, {"group_writable", spec.group_writable},
         {"start_facts", spec.start_facts}};
@@ -134,6 +134,7 @@ Expected<RunSpec> run_spec_from_json(const Json& json)
     spec.plan = object_field(json, "plan");
     spec.backend = text_field(json, "backend");
     spec.grace_s = std::clamp(number_field(json, "grace_s", 2), 0.0, 600.0);
+    spec.saves = flag_field(json, "saves");
     spec.start_facts = object_field(json, "start_facts");
     FOURFOLD_CHECK(read_node_settings(json, spec));
     if (!is_run_id(spec.run))

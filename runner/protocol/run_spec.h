@@ -36,6 +36,7 @@ struct RunLimits {
     double hang_s = 60; // a stalled run that does not recover for so long is ended as `hang`; 0 = never
     double collective_s = 0; // time-out of the trainer's collectives; 0 = the trainer's own
     double lease_s = 0; // the ranks stop when no client has followed the run for so long; 0 = they go on
+    double save_s = 600; // how long ranks that are asked to stop may go on to end their step and save a checkpoint
 };
 // Their keys, and what a target file may ask for.
 struct RunLimit {
@@ -44,7 +45,7 @@ struct RunLimit {
     double least, most;
 };
 inline constexpr double kWeekSeconds = 7 * 86400;
-inline constexpr std::array<RunLimit, 7> kRunLimits{{
+inline constexpr std::array<RunLimit, 8> kRunLimits{{
     {"prelude_s", &RunLimits::prelude_s, 1, 3600},
     {"first_step_s", &RunLimits::first_step_s, 1, kWeekSeconds},
     {"stall_s", &RunLimits::stall_s, 0, kWeekSeconds},
@@ -52,6 +53,7 @@ inline constexpr std::array<RunLimit, 7> kRunLimits{{
     {"hang_s", &RunLimits::hang_s, 0, kWeekSeconds},
     {"collective_s", &RunLimits::collective_s, 0, kWeekSeconds},
     {"lease_s", &RunLimits::lease_s, 0, 52 * kWeekSeconds},
+    {"save_s", &RunLimits::save_s, 0, kWeekSeconds},
 }};
 
 // An image that the ranks run in, through `apptainer exec` (or `singularity exec`) on the node.
@@ -74,6 +76,7 @@ struct RunSpec {
     std::map<std::string, std::string> environment;
     std::string backend; // "gloo", "nccl" or empty
     double grace_s = 2; // from asking the ranks to stop to SIGKILL
+    bool saves = false; // ranks that are asked to stop save a checkpoint first: they get limits.save_s while they move
     RunLimits limits;
     std::vector<std::string> prelude; // shell lines, one command each
     std::optional<Container> container;

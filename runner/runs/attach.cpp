@@ -83,6 +83,7 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     options.on_stop = on_stop;
     options.link_s = target.link_s;
     options.stop_grace_s = target.stop_grace_s;
+    options.save_s = target.save_s;
     options.give_up_s = target.connect_timeout_s + 5;
     options.was_launching = result.state == RunState::launching;
     options.order = order;

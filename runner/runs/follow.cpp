@@ -22,6 +22,7 @@ namespace {
 
 constexpr auto kListen = 10ms; // between looks for what the launching thread wants
 constexpr double kGangGraceSeconds = 0.04;
+constexpr auto kAnswered = 10s; // a node that said so long ago that it stops its ranks may hang
 constexpr uint64_t kLogBytes = 4u << 20, kAllLogBytes = 1u << 30; // of each rank's log, of all; kept at the end
 
 struct Ending {
@@ -326,6 +327,7 @@ private:
             return {};
         int diagnoses = control_.diagnoses();
         auto heard = Clock::now();
+        Clock::time_point answered{}; // that the ranks are being stopped
         uint64_t read = node.agent->bytes_read();
         LinkState state = LinkState::silent;
         bool heard_of = false; // since the tail began
@@ -379,7 +381,12 @@ private:
             }
             if (message->kind == TailMessage::Kind::end)
                 return Ending{message->status, {}, false, message->why, link.offset, message->bytes};
-            if (control_.ordered_before(time_to_end(node)))
+            // An agent that answers sees to its ranks itself.
+            if (message->kind == TailMessage::Kind::heartbeat && message->state == "stopping")
+                answered = Clock::now();
+            const bool sees_to_it = Clock::now() - answered < kAnswered
+                && !control_.ordered_before(time_to_end(node) + std::chrono::duration<double>(options_.save_s));
+            if (control_.ordered_before(time_to_end(node)) && !sees_to_it)
                 return unended(node, link.note);
             if (message->kind == TailMessage::Kind::skipped) {
                 link.offset = message->offset + message->bytes;

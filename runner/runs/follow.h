@@ -32,6 +32,7 @@ struct FollowOptions {
     OnStop on_stop = OnStop::cancel;
     double link_s = 5; // a link that says nothing for so long is given up and made anew
     double stop_grace_s = 2;
+    double save_s = 0; // what ranks that save a checkpoint get beyond that, where they say that they do
     double give_up_s = 15; // how long a stop tries to reach a node
     bool was_launching = false; // as far as is known no rank was started before
     std::optional<StopOrder> order; // stop from the beginning (a node could not start its ranks)

@@ -63,6 +63,7 @@ public:
         FollowOptions options;
         options.link_s = plan_.target.link_s;
         options.stop_grace_s = plan_.target.stop_grace_s;
+        options.save_s = plan_.target.save_s;
         options.give_up_s = plan_.target.connect_timeout_s + 5;
         const auto enter = [&](RunState state, const std::string& what) -> Expected<void> {
             observer_.on_state(state, what);

@@ -28,13 +28,15 @@ Expected<std::string> stop_node(
     FOURFOLD_CHECK(node.agent->stop(run, node.index, order.status, order.why, order.error, target.stop_grace_s));
     const auto deadline = Clock::now() + kUntilStored
         + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(target.stop_grace_s));
+    const auto saved
+        = deadline + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(target.save_s));
     while (!stop.stop_requested()) {
         FOURFOLD_TRY(const Json status, node.agent->status(run, node.index));
         const std::string state = text_field(status, "state");
         const bool lives = state == "unknown" && integer_field(status, "processes") > 0;
         if (state != "running" && state != "stopping" && state != "hung" && !lives)
             return node.agent->stop_note();
-        if (Clock::now() > deadline)
+        if (Clock::now() > (state == "stopping" ? saved : deadline)) // an agent that answers sees to its ranks itself
             break;
         std::this_thread::sleep_for(kPause);
     }

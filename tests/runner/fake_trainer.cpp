@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stands in for the trainer in the runner's tests: speaks its contract (environment, arguments, rank<r>.jsonl, exit
 // status), trains nothing, and misbehaves as FAKE_* variables ask.
+// clang-format off
 //   FAKE_STEPS, FAKE_STEP_MS      how long it runs; FAKE_STEP_US instead of milliseconds
 //   FAKE_RATE=n                   instead: n steps a second, by the clock
 //   FAKE_EVENT_BYTES=n            an event of n bytes in step 5
 //   FAKE_TWO_HOSTS=1              its start names a host of its own for each of two ranks
 //   FAKE_FAIL_RANK, FAKE_FAIL_STEP, FAKE_HOW = exit37 | kill | segv | oom | bad-alloc | full-disk | tell-and-hang |
-//   hang |
-//                                 pause (SIGSTOP)
+//                                 hang | pause (SIGSTOP)
 //   FAKE_TOLD_RANK=n              leaves in that step as one that was told, FAKE_TOLD_MS (300) before FAKE_FAIL_RANK
-//   fails FAKE_TOLD_TEXT                what it was told FAKE_LOST_RANK=n              reports in that step that it
-//   misses a rank, FAKE_TOLD_MS before FAKE_FAIL_RANK fails FAKE_CHILDREN=1               each rank leaves a helper, a
-//   setsid child and a double-forked daemon, deaf to SIGTERM FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
+//                                 fails; FAKE_TOLD_TEXT: what it was told
+//   FAKE_LOST_RANK=n              reports in that step that it misses a rank, FAKE_TOLD_MS before FAKE_FAIL_RANK fails
+//   FAKE_CHILDREN=1               each rank leaves a helper, a setsid child and a double-forked daemon, deaf to SIGTERM
+//   FAKE_IGNORE_TERM=1            ranks ignore SIGTERM
+//   FAKE_SAVE_MS=n                on SIGTERM a rank ends its step, writes `saved<rank>` for n milliseconds and leaves
 //   FAKE_RUBBISH=1                lines that are no events, control characters, a line of 2 MiB
 //   FAKE_FILL_BYTES=n             writes n bytes into the run folder before the first step
 //   FAKE_PROGRESS=1               shares its last collective; ranks that do not fail wait in it for a rank that hangs
@@ -23,6 +25,7 @@
 //   FAKE_FAILS_UNLOADED=1         fails (is told, misses a rank) only where the plan loads no checkpoint
 //   FAKE_REHEARSAL=JSON           what a rehearsal says (of the client's environment); default: all is well
 //   FAKE_LEFTOVER=1               leaves a daemon behind and ends well
+// clang-format on
 #include "runner/protocol/progress_page.h"
 #include "runner/trainer/metrics/stack_dump.h"
 
@@ -47,6 +50,23 @@ std::string variable(const char* name, const char* fallback = "")
 {
     const char* value = std::getenv(name);
     return value ? value : fallback;
+}
+
+volatile sig_atomic_t asked_to_stop = 0;
+
+// As a rank that saves: bytes go out all the time, and the last ones are its mark that the save is whole.
+[[noreturn]] void save_and_leave(const std::string& file, int save_ms)
+{
+    std::ofstream out(file, std::ios::binary);
+    const std::string block(1 << 18, 's');
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(save_ms);
+    while (std::chrono::steady_clock::now() < end) {
+        out.seekp(0);
+        out << block << std::flush;
+        usleep(20000);
+    }
+    std::ofstream(file + ".whole") << "whole";
+    _exit(143);
 }
 
 [[noreturn]] void sleep_for_ever()
@@ -116,6 +136,9 @@ int main(int argc, char** argv)
               << variable("FAKE_NOTE") << std::endl;
     if (variable("FAKE_IGNORE_TERM") == "1")
         signal(SIGTERM, SIG_IGN);
+    const int save_ms = std::atoi(variable("FAKE_SAVE_MS", "0").c_str());
+    if (save_ms > 0)
+        signal(SIGTERM, [](int) { asked_to_stop = 1; });
     if (variable("FAKE_CHILDREN") == "1")
         spawn_children();
     const std::string file = folder + "/rank" + std::to_string(rank) + ".jsonl";
@@ -175,6 +198,8 @@ int main(int argc, char** argv)
     const double rate = std::atof(variable("FAKE_RATE", "0").c_str());
     const auto begin = std::chrono::steady_clock::now();
     for (int step = 1; step <= steps; ++step) {
+        if (asked_to_stop)
+            save_and_leave(folder + "/saved" + std::to_string(rank), save_ms);
         if (rate > 0)
             std::this_thread::sleep_until(begin + std::chrono::duration<double>(step / rate));
         else if (pause_us > 0) // a pause of nothing takes longer than writing an event

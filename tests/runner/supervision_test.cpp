@@ -6,6 +6,8 @@
 #include "runner/protocol/straggler.h"
 #include "tests/runner/support.h"
 
+#include <gmock/gmock.h>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -118,6 +120,33 @@ TEST_F(Supervision, OneDeadRankStopsTheOthersAtOnce)
     };
     EXPECT_GT(when("error"), 0);
     EXPECT_LT(when("end") - when("error"), 3);
+}
+
+// Two seconds are enough for ranks that have nothing to keep. Those that save checkpoints end their step and save one,
+// which takes as long as it takes.
+TEST_F(Supervision, RanksThatAreStoppedEndTheirSave)
+{
+    const auto stopped = [&](const std::string& save_ms, int every, double save_s) {
+        RunRequest asked = request(home, 2, {{"FAKE_STEPS", "1000000"}, {"FAKE_SAVE_MS", save_ms}});
+        asked.plan.run.checkpoint.every = every;
+        asked.target.stop_grace_s = 0.1;
+        asked.target.save_s = save_s;
+        std::stop_source stop;
+        observer.each_event = [&](const Json& event) {
+            if (text_field(event, "event") == "step")
+                stop.request_stop();
+        };
+        observer.texts.clear();
+        const auto result = run(asked, stop.get_token());
+        EXPECT_TRUE(result && result->state == RunState::cancelled);
+        const auto node = home.path() / "data/fourfold/node/runs" / result->id;
+        return std::filesystem::exists(node / "saved0.whole") + std::filesystem::exists(node / "saved1.whole");
+    };
+    EXPECT_EQ(stopped("1500", 100, 600), 2);
+    EXPECT_THAT(observer.texts,
+        testing::Contains(testing::HasSubstr("its ranks end their step and save a checkpoint")));
+    EXPECT_EQ(stopped("60000", 100, 0.3), 0) << "not longer than the target allows";
+    EXPECT_EQ(stopped("60000", 0, 600), 0) << "the plan saves nothing";
 }
 
 TEST_F(Supervision, AFloodOfOutputIsCapped)

@@ -35,7 +35,7 @@ Json full()
         "numa": "spread", "host_order": "name", "mixed_gpus": true, "preflight": false, "reuse_files": false,
         "upload": "chain", "events_gib": 3.5,
         "timeouts": { "connect_s": 3.5, "link_s": 6.5, "reconnect_s": 7.5, "stop_grace_s": 1.5, "prelude_s": 7.0, "first_step_s": 8.0, "stall_s": 9.0,
-                      "stall_steps": 11.0, "hang_s": 12.0, "collective_s": 13.0, "lease_s": 14.0 } })");
+                      "stall_steps": 11.0, "hang_s": 12.0, "collective_s": 13.0, "lease_s": 14.0, "save_s": 15.0 } })");
 }
 
 Json full_slurm()

@@ -171,7 +171,7 @@ Expected<RunTail::Turn> RunTail::turn(bool is_prepared)
         else
             now.note = said.error().line();
         if (stop_)
-            now.note = job_.press(folder_, stop_->grace_s);
+            now.note = job_.press(folder_, now.state, stop_->grace_s);
         if (now.state == "silent" && now.note.empty())
             now.note = "its agents have written nothing for a minute; Slurm says " + hint;
     }

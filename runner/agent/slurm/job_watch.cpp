@@ -75,12 +75,16 @@ Expected<std::string> JobWatch::look(const RunFolder& folder, const std::string&
     return hint_;
 }
 
-std::string JobWatch::press(const RunFolder& folder, double grace_s)
+std::string JobWatch::press(const RunFolder& folder, const std::string& state, double grace_s)
 {
     const double now = monotonic_seconds();
-    if (told_ == 0)
+    if (told_ == 0) {
         told_ = now;
-    if (now - told_ > grace_s + kUntilCancelled && !std::exchange(cancelled_, true))
+        const auto spec = folder.read_spec();
+        save_s_ = spec && spec->saves ? spec->limits.save_s : 0;
+    }
+    const double saves_s = state == "stopping" ? save_s_ : 0;
+    if (now - told_ > grace_s + saves_s + kUntilCancelled && !std::exchange(cancelled_, true))
         cancel_job(folder.slurm_job());
     return cancelled_ ? "its agents did not end the ranks: Slurm was told to end job " + folder.slurm_job() : "";
 }

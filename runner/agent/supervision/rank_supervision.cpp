@@ -28,6 +28,7 @@ constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collecti
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
 constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
 constexpr int kWaitMs = 50, kBusyWaitMs = 5;
+constexpr double kSaveSilence = 10, kSaveSteps = 3; // a save has ended or hangs when nothing moves for the longer of them
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
 
 std::string log_name(const RankPlace& place)
@@ -207,6 +208,9 @@ void RankSupervision::take_stop(const StopRequest& request)
         return;
     end_.decide(request);
     begin_stop(request.grace_s);
+    // Ranks of a run that goes wrong have nothing to save; those of one that is ended do.
+    if (spec_.saves && (request.status == RunState::cancelled || request.status == RunState::preempted))
+        save_until_ = kill_at_ + spec_.limits.save_s;
 }
 
 // What a session asks at the door.
@@ -220,7 +224,8 @@ Json RankSupervision::answer(const Json& request)
     else if (what == "followed")
         lease_.renew();
     return {{"state", stopping_ ? "stopping" : "running"}, {"status", end_.status_text()}, {"why", end_.why()},
-        {"rank", end_.culprit()}, {"events", log_.descriptor()}};
+        {"rank", end_.culprit()}, {"events", log_.descriptor()},
+        {"note", save_until_ > 0 ? "its ranks end their step and save a checkpoint" : ""}};
 }
 
 void RankSupervision::look_at_lease()
@@ -230,16 +235,12 @@ void RankSupervision::look_at_lease()
     end_.decide(RunState::cancelled,
         "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)");
     begin_stop(spec_.grace_s);
+    save_until_ = spec_.saves ? kill_at_ + spec_.limits.save_s : 0;
 }
 
-void RankSupervision::watch_progress()
+// Whether any rank has told something, begun or ended a collective, read or written since the last look.
+bool RankSupervision::look_for_life()
 {
-    const double now = monotonic_seconds();
-    if (stopping_ || running_.empty() || now - watched_ < kWatchSeconds)
-        return;
-    watched_ = now;
-    for (; steps_seen_ < merge_.steps(); ++steps_seen_)
-        watch_.step(now);
     bool alive = merge_.events() != events_seen_;
     events_seen_ = merge_.events();
     for (const auto& [pid, place] : running_) {
@@ -252,7 +253,18 @@ void RankSupervision::watch_progress()
         alive = alive || moved > bytes_moved_[pid] + kMovement;
         bytes_moved_[pid] = moved;
     }
-    if (alive)
+    return alive;
+}
+
+void RankSupervision::watch_progress()
+{
+    const double now = monotonic_seconds();
+    if (stopping_ || running_.empty() || now - watched_ < kWatchSeconds)
+        return;
+    watched_ = now;
+    for (; steps_seen_ < merge_.steps(); ++steps_seen_)
+        watch_.step(now);
+    if (look_for_life())
         watch_.sign_of_life(now);
     // Steps are written by the first rank alone: only its node judges, the others report when they are asked.
     const bool judge
@@ -360,6 +372,20 @@ void RankSupervision::begin_stop(double grace_s)
     report("stopping");
 }
 
+// Ranks that were asked to stop end their step first and then save a checkpoint: that takes as long as it takes, as long
+// as something of them moves.
+bool RankSupervision::still_saves(double now)
+{
+    if (now > save_until_)
+        return false;
+    if (now - watched_ >= kWatchSeconds) {
+        watched_ = now;
+        if (look_for_life())
+            watch_.sign_of_life(now);
+    }
+    return watch_.silence(now) < std::max(kSaveSilence, kSaveSteps * watch_.median());
+}
+
 // Everything below this process is of the run: ranks, their helpers, and whatever they left behind as daemons.
 void RankSupervision::end_leftovers()
 {
@@ -374,7 +400,7 @@ void RankSupervision::end_leftovers()
     const auto left = descendants(getpid());
     tree_empty_ = left.empty();
     const double now = monotonic_seconds();
-    if (now < kill_at_ && !running_.empty())
+    if ((now < kill_at_ || still_saves(now)) && !running_.empty())
         return;
     for (const pid_t pid : left)
         kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them

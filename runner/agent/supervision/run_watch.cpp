@@ -44,6 +44,8 @@ RunLook RunWatch::look()
         if (line_.connected() && out.state != "ended" && out.state != "stopping")
             take_said(out);
     }
+    if (line_.connected() && out.state == "stopping" && out.note.empty())
+        out.note = text_field(line_.said(), "note");
     if ((out.state == "running" || out.state == "stopping") && line_.silence() > kHungSeconds) {
         out.state = "hung";
         out.note = words_of_silence(line_.supervisor()) + "; the ranks go on, `fourfold stop` ends them";
