@@ -32,6 +32,13 @@ RotaryTable rows_of(const RotaryTable& table, const at::Tensor& positions)
     return table.cosine.defined() ? RotaryTable{rows(table.cosine), rows(table.sine)} : table;
 }
 
+RotaryTable rows_from(const RotaryTable& table, int64_t first, int64_t count)
+{
+    return table.cosine.defined()
+        ? RotaryTable{table.cosine.narrow(0, first, count), table.sine.narrow(0, first, count)}
+        : table;
+}
+
 // What all layers share for a micro-batch, and none gives up.
 ActivationOffload::Stays tables_of(const LayerAttentions& attentions)
 {
@@ -64,7 +71,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     settings.kernels = kernels_of(plan.training);
     if (model.experts)
         settings.experts = expert_rules(plan, mesh, options.device());
-    auto& [full, windowed] = settings.attention;
+    LayerAttentions::One &full = settings.attention.full, &windowed = settings.attention.windowed;
     full.rule.kernel = plan.training.attention;
     full.rule.scale = 1 / std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
     if (model.latent)
@@ -136,7 +143,7 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
     }
 }
 
-at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions) const
+at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions, int64_t first_token) const
 {
     const Communicator& tp = settings_.mesh[GroupKind::tp];
     at::Tensor x = leave_region(partial_embedding(tokens, embedding_, tp), tp, settings_.sequence_parallel);
@@ -146,7 +153,7 @@ at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions)
         const int64_t rows = positions_.size(0), first = settings_.sequence_parallel ? rows * settings_.mesh.at.tp : 0;
         x = x.add(at::embedding(position_embedding_, positions.narrow(0, first, rows)));
     } else if (positions_.defined()) {
-        x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
+        x = x.add(at::embedding(position_embedding_, positions_.narrow(0, first_token, x.size(0))).unsqueeze(1));
     }
     return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_) : x;
 }
@@ -165,13 +172,20 @@ std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> Decoder::attentions_of(c
     return {std::move(attentions), std::move(positions)};
 }
 
-at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const
+at::Tensor Decoder::forward(
+    const at::Tensor& tokens_or_x, const DocumentMask& documents, KeyValueCache* seen) const
 {
     at::Tensor x = tokens_or_x;
     const auto [attentions, positions] = attentions_of(documents);
+    const int64_t first = seen != nullptr ? seen->length() : 0;
+    if (seen != nullptr) {
+        attentions->seen = seen;
+        for (LayerAttentions::One* one : {&attentions->full, &attentions->windowed})
+            one->rotary = rows_from(one->rotary, first, x.size(0));
+    }
     if (chunk_.embeds) {
         units_.enter(ParameterUnits::kFront);
-        x = units_.leave(ParameterUnits::kFront, embed(x, positions));
+        x = units_.leave(ParameterUnits::kFront, embed(x, positions, first));
     }
     const auto offloaded
         = settings_.offload != nullptr ? ActivationOffload::begin_pass(tables_of(*attentions)) : nullptr;
@@ -189,6 +203,8 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
         units_.enter(layer);
         x = units_.leave(layer, offloaded ? settings_.offload->layer(offloaded, x, pass) : pass());
     }
+    if (seen != nullptr)
+        seen->advance(x.size(0));
     return x;
 }
 

@@ -27,8 +27,11 @@ public:
         const BlockSettings& settings, const std::vector<int64_t>& positions, int layers_before);
 
     // The chunk's layers. tokens: [seq_len / cp, sequences] int64, for the first chunk; x: [rows, sequences, hidden],
-    // the residual stream of the chunk before, for all others. `documents`: of the micro-batch.
-    [[nodiscard]] at::Tensor forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const;
+    // the residual stream of the chunk before, for all others. `documents`: of the micro-batch. `seen`: of a text that
+    // goes on, without a graph, on a rank that has all layers; the tokens are those of its next positions, and what
+    // they leave there is added.
+    [[nodiscard]] at::Tensor forward(
+        const at::Tensor& tokens_or_x, const DocumentMask& documents, KeyValueCache* seen = nullptr) const;
     // Of the last chunk, after forward(): [seq_len / cp, sequences, padded vocabulary / tp], this rank's part.
     [[nodiscard]] at::Tensor logits(const at::Tensor& x) const;
     struct Loss {
@@ -48,7 +51,8 @@ private:
     [[nodiscard]] at::Tensor embed_ahead(const at::Tensor& tokens) const;
     [[nodiscard]] at::Tensor cross_entropy(const at::Tensor& normed, const at::Tensor& labels, bool all_count) const;
     // `positions`: of each token, or undefined: those that this rank's tokens have in every sequence.
-    [[nodiscard]] at::Tensor embed(const at::Tensor& tokens, const at::Tensor& positions) const;
+    // `first`: of this rank's positions, that of the first token.
+    [[nodiscard]] at::Tensor embed(const at::Tensor& tokens, const at::Tensor& positions, int64_t first = 0) const;
 
     const BlockSettings& settings_;
     const ParameterUnits& units_;
