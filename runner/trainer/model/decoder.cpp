@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/decoder.h"
 
+#include "core/plan/graphed_layers.h"
 #include "core/program/modules_ahead.h"
 #include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
@@ -172,8 +173,7 @@ std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> Decoder::attentions_of(c
     return {std::move(attentions), std::move(positions)};
 }
 
-at::Tensor Decoder::forward(
-    const at::Tensor& tokens_or_x, const DocumentMask& documents, KeyValueCache* seen) const
+at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents, KeyValueCache* seen) const
 {
     at::Tensor x = tokens_or_x;
     const auto [attentions, positions] = attentions_of(documents);
@@ -190,6 +190,11 @@ at::Tensor Decoder::forward(
     const auto offloaded
         = settings_.offload != nullptr ? ActivationOffload::begin_pass(tables_of(*attentions)) : nullptr;
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
+        if (auto known = replayed(layer, x)) {
+            x = std::move(known->first);
+            layer += known->second - 1;
+            continue;
+        }
         const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
         const auto whole = [&block = block, attentions = attentions](
                                at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
@@ -206,6 +211,42 @@ at::Tensor Decoder::forward(
     if (seen != nullptr)
         seen->advance(x.size(0));
     return x;
+}
+
+std::optional<std::pair<at::Tensor, int>> Decoder::replayed(int layer, const at::Tensor& x) const
+{
+    if (graphs_.empty() || !at::GradMode::is_enabled() || !x.requires_grad())
+        return std::nullopt;
+    const auto found = std::ranges::find(graphs_, layer, [](const auto& graphs) { return graphs->first(); });
+    if (found == graphs_.end())
+        return std::nullopt;
+    auto y = (*found)->forward(x);
+    return y ? std::optional(std::pair(std::move(*y), (*found)->count())) : std::nullopt;
+}
+
+void Decoder::record_graphs(const ResolvedPlan& plan, GraphRecorder& recorder, const Weights& weights,
+    const GradientBuckets& gradients, const std::vector<int64_t>& stream, const at::TensorOptions& options, int sets)
+{
+    std::vector<LayerGraphs::Layer> run;
+    for (int layer = chunk_.first_layer; layer <= chunk_.last_layer; ++layer) {
+        const Layer* const own
+            = layer < chunk_.last_layer ? &layers_[std::size_t(layer - chunk_.first_layer)] : nullptr;
+        if (own != nullptr && is_graphed(plan, layer, own->repeated != Recompute::none)) {
+            run.push_back({layer, &own->block});
+        } else if (!run.empty()) {
+            graphs_.push_back(std::make_shared<const LayerGraphs>(
+                recorder, LayerGraphs::Rank{settings_, weights, units_, gradients}, run, stream, options, sets));
+            run.clear();
+        }
+    }
+}
+
+int64_t Decoder::replays() const
+{
+    int64_t sum = 0;
+    for (const auto& graphs : graphs_)
+        sum += graphs->replays();
+    return sum;
 }
 
 at::Tensor Decoder::logits(const at::Tensor& x) const

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "runner/trainer/data_parallel/parameter_units.h"
+#include "runner/trainer/model/layer_graphs.h"
 #include "runner/trainer/model/prediction_module.h"
 #include "runner/trainer/model/shard.h"
 #include "runner/trainer/model/targets.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,9 +43,19 @@ public:
     // Of the last chunk, after forward().
     [[nodiscard]] Loss loss_sum(const at::Tensor& x, const Targets& targets, const DocumentMask& documents) const;
 
+    // Records the training passes of the layers that graphs can have, in so many sets; `stream`: the shape of x,
+    // `options`: of the weights. Throws where the device cannot.
+    void record_graphs(const ResolvedPlan& plan, GraphRecorder& recorder, const Weights& weights,
+        const GradientBuckets& gradients, const std::vector<int64_t>& stream, const at::TensorOptions& options,
+        int sets);
+    void forget_graphs() { graphs_.clear(); }
+    [[nodiscard]] int64_t replays() const; // of graphs, since they were recorded
+
     [[nodiscard]] const ModelChunk& chunk() const { return chunk_; }
 
 private:
+    // The stream behind the layers from this one on that one graph has, and how many these are; else empty.
+    [[nodiscard]] std::optional<std::pair<at::Tensor, int>> replayed(int layer, const at::Tensor& x) const;
     // Of a micro-batch, with the positions of its tokens where documents begin anew, else undefined.
     [[nodiscard]] std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> attentions_of(
         const DocumentMask& documents) const;
@@ -65,6 +77,7 @@ private:
         Recompute repeated; // in the backward pass; selective: its parts, by the block itself
     };
     std::vector<Layer> layers_;
+    std::vector<std::shared_ptr<const LayerGraphs>> graphs_; // of layers that follow each other; rising
     std::vector<PredictionModule> modules_;
     double ahead_weight_; // of a module's loss
     bool by_operation_;
