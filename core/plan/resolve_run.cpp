@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/text.h"
 #include "core/plan/bound_fields.h"
+#include "core/plan/graphed_layers.h"
 #include "core/plan/resolve.h"
 
 namespace fourfold {
@@ -20,6 +22,15 @@ Expected<void> check_data(const std::vector<DataSource>& sources, const std::str
     }
     return {};
 }
+
+Expected<void> check_graphs_variable(const RunSettings& run, const std::string& where)
+{
+    const auto found = run.environment.find(std::string(kGraphsVariable));
+    if (found == run.environment.end() || found->second.empty() || found->second == "0" || found->second == "1")
+        return {};
+    return Problem{ProblemCode::bad_input, "expected \"0\" or \"1\", found " + in_quotes(found->second), "",
+        at_field(where, "run.environment." + std::string(kGraphsVariable))};
+}
 } // namespace
 
 Expected<void> resolve_run(const Json& written, ResolvedPlan& plan)
@@ -38,6 +49,9 @@ Expected<void> resolve_run(const Json& written, ResolvedPlan& plan)
     if (run.ahead_loss_weight != usual.ahead_loss_weight && plan.model.predicted_ahead == 0)
         plan.notes.push_back("run.ahead_loss_weight has no effect: " + plan.model.name
             + " has no modules of multi-token prediction (num_nextn_predict_layers)");
+    FOURFOLD_CHECK(check_graphs_variable(run, plan.where));
+    if (const std::string why = wants_graphs(plan) ? why_no_graphs(plan) : ""; !why.empty())
+        plan.notes.push_back("run.environment." + std::string(kGraphsVariable) + " has no effect: " + why);
     FOURFOLD_CHECK(check_data(run.data, plan.where, "run.data"));
     FOURFOLD_CHECK(check_data(run.eval.data, plan.where, "run.eval.data"));
     if (run.eval.every > 0 && run.eval.data.empty())

@@ -5,6 +5,7 @@
 #include "core/program/allocation_list.h"
 #include "core/program/backward_memory.h"
 #include "core/program/gradients_on_their_way.h"
+#include "core/program/graph_forms.h"
 #include "core/program/modules_ahead.h"
 #include "core/program/muon.h"
 #include "core/program/plain_forms.h"
@@ -348,6 +349,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
             add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
                 "the allocator keeps their blocks for the layers' backward");
     }
+    add_graphs_of_a_chunk(list, plan, rank, shape);
     add_gradients_on_their_way(list, plan, rank, shape, moe > 0);
     add_weight_gradient_allocations(list, plan, rank, dense, moe, shape.head);
     if (shape.head && plan.model.predicted_ahead > 0)

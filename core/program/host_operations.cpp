@@ -2,6 +2,7 @@
 // What the host and the pipeline add to a micro-batch: launch floors, jitter, hops between stages.
 #include "core/program/layer_operations.h"
 
+#include "core/program/graph_forms.h"
 #include "core/program/plain_forms.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ Operation host(
 } // namespace
 
 void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
-    double recompute_layers)
+    double recompute_layers, double graphed)
 {
     if (layers <= 0)
         return;
@@ -65,8 +66,13 @@ void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, c
     const double forward = plain ? plain_forms::kForwardLaunches : 1,
                  backward = plain ? plain_forms::kBackwardLaunches : 1;
     const char* why = plain ? "not compiled: so many times the launches" : "";
-    add(Constant::layer_floor_forward_s, Phase::forward, forward, layers, why);
-    add(Constant::layer_floor_backward_s, Phase::backward, backward, layers, why);
+    add(Constant::layer_floor_forward_s, Phase::forward, forward, layers - graphed, why);
+    add(Constant::layer_floor_backward_s, Phase::backward, backward, layers - graphed, why);
+    if (graphed > 0) {
+        const char* one_call = "recorded as a CUDA graph: one call for all of a layer's launches";
+        add(Constant::layer_floor_forward_s, Phase::forward, kGraphCalls, graphed, one_call);
+        add(Constant::layer_floor_backward_s, Phase::backward, kGraphCalls, graphed, one_call);
+    }
     if (again > 0)
         add(Constant::layer_floor_forward_s, Phase::recompute, forward, again, why);
     if (layout.tp > 1)

@@ -21,9 +21,9 @@ void add_head_operations(std::vector<Operation>& list, const ResolvedPlan& plan,
 // One activation to the next stage and one gradient back, for pipelines (Part::pp: a delay between stages, not part of
 // a stage's own time).
 void add_pipeline_hop(std::vector<Operation>& list, const RankShape& rank, const Layout& layout);
-// The host's time to launch `layers`, below which no pass of them comes.
+// The host's time to launch `layers`, below which no pass of them comes. `graphed`: those of them that are recorded.
 void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double layers,
-    double recompute_layers);
+    double recompute_layers, double graphed);
 // What the size of the job adds to every pass of a chunk: stragglers, wide replicas, jitter, a fixed cost.
 void add_job_overheads(std::vector<Operation>& list, const ResolvedPlan& plan);
 

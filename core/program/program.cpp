@@ -3,6 +3,7 @@
 #include "core/schedule/schedules.h"
 
 #include "core/program/allocations.h"
+#include "core/program/graph_forms.h"
 #include "core/program/layer_operations.h"
 #include "core/program/modules_ahead.h"
 #include "core/program/muon.h"
@@ -113,7 +114,7 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
     if (plan.layout.pp > 1)
         add_pipeline_hop(list, rank, plan.layout);
     add_launch_floors(list, plan, rank, chunk.layers + modules,
-        shape.recompute_layers + (repeats_modules(plan.training) ? modules : 0));
+        shape.recompute_layers + (repeats_modules(plan.training) ? modules : 0), graphed_layers(plan, shape));
     chunk.allocations = chunk_allocations(plan, rank, shape);
     return chunk;
 }

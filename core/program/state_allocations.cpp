@@ -4,6 +4,7 @@
 #include "core/plan/plan_schedule.h"
 #include "core/program/allocation_list.h"
 #include "core/program/gradients_on_their_way.h"
+#include "core/program/graph_forms.h"
 #include "core/program/muon.h"
 
 #include <algorithm>
@@ -179,6 +180,7 @@ std::vector<AllocationOf<Number>> state_allocations(
     add_allocation<Number>(list, MemoryKind::other, Lifetime::step,
         constant_input<Number>(rank, Constant::framework_memory_gib) * input<Number>("bytes per GiB", kGib),
         "library workspaces");
+    add_graphs_of_a_rank(list, plan);
     return list;
 }
 

@@ -22,14 +22,21 @@ uint64_t segment_bytes(uint64_t bytes)
 }
 } // namespace
 
+int CachingAllocator::new_pool(bool of_graphs)
+{
+    pools_.push_back({{}, {}, of_graphs});
+    return int(pools_.size()) - 1;
+}
+
 void CachingAllocator::give_back_segments()
 {
     for (auto block = blocks_.begin(); block != blocks_.end();) {
         const auto next = std::next(block);
         const bool whole = block->second.free && block->first == block->second.segment
+            && !pools_[std::size_t(block->second.pool)].of_graphs
             && (next == blocks_.end() || next->second.segment != block->second.segment);
         if (whole) {
-            pool(block->second.small).erase({block->second.bytes, block->first});
+            free_of(block->second).erase({block->second.bytes, block->first});
             reserved_ -= block->second.bytes;
             blocks_.erase(block);
         }
@@ -44,8 +51,8 @@ void CachingAllocator::new_segment(uint64_t bytes, bool small)
     ran_out_ |= capacity_ > 0 && reserved_ + bytes > capacity_;
     const uint64_t address = next_segment_;
     next_segment_ += rounded_up(bytes, kMiddleSegment) + kMiddleSegment; // a gap: segments are never joined
-    blocks_[address] = {bytes, 0, address, small, true};
-    pool(small).emplace(bytes, address);
+    blocks_[address] = {bytes, 0, address, small, true, pool_};
+    free_of(blocks_[address]).emplace(bytes, address);
     reserved_ += bytes;
     peak_reserved_ = std::max(peak_reserved_, reserved_);
 }
@@ -54,18 +61,19 @@ uint64_t CachingAllocator::allocate(uint64_t bytes)
 {
     const uint64_t size = rounded_up(bytes, kBlock);
     const bool small = size <= kSmall;
-    auto found = pool(small).lower_bound({size, 0});
-    if (found == pool(small).end()) {
+    Free& free = pools_[std::size_t(pool_)].of(small);
+    auto found = free.lower_bound({size, 0});
+    if (found == free.end()) {
         new_segment(segment_bytes(size), small);
-        found = pool(small).lower_bound({size, 0});
+        found = free.lower_bound({size, 0});
     }
     const uint64_t address = found->second;
-    pool(small).erase(found);
+    free.erase(found);
     Block& block = blocks_.at(address);
     const uint64_t left = block.bytes - size;
     if (small ? left >= kBlock : left > kSmall) {
-        blocks_[address + size] = {left, 0, block.segment, small, true};
-        pool(small).emplace(left, address + size);
+        blocks_[address + size] = {left, 0, block.segment, small, true, pool_};
+        free.emplace(left, address + size);
         block.bytes = size;
     }
     block.free = false;
@@ -85,19 +93,19 @@ void CachingAllocator::free(uint64_t address)
     at->second.requested = 0;
     const auto joins = [&](auto other) { return other->second.free && other->second.segment == at->second.segment; };
     if (const auto next = std::next(at); next != blocks_.end() && joins(next)) {
-        pool(next->second.small).erase({next->second.bytes, next->first});
+        free_of(next->second).erase({next->second.bytes, next->first});
         at->second.bytes += next->second.bytes;
         blocks_.erase(next);
     }
     if (at != blocks_.begin() && joins(std::prev(at))) {
         const auto before = std::prev(at);
-        pool(before->second.small).erase({before->second.bytes, before->first});
+        free_of(before->second).erase({before->second.bytes, before->first});
         before->second.bytes += at->second.bytes;
         blocks_.erase(at);
         at = before;
     }
     at->second.free = true;
-    pool(at->second.small).emplace(at->second.bytes, at->first);
+    free_of(at->second).emplace(at->second.bytes, at->first);
 }
 
 } // namespace fourfold

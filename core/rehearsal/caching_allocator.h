@@ -5,13 +5,15 @@
 // ones have segments of their own in whole 2 MiB. The smallest free block that fits is taken; it is split where 512
 // bytes (small) or more than 1 MiB (large) would be left. Freed neighbours are joined. Segments are kept.
 // Where the device is full, segments of which nothing is in use are given back before memory runs out.
-// Not modelled: what is freed while another stream still uses it.
+// A pool has segments of its own: of all that one stream computes, or of the graphs that share it
+// (beginAllocateToPool). Not modelled: what is freed while another stream still uses it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 namespace fourfold {
 
@@ -22,6 +24,12 @@ public:
         : capacity_(capacity)
     {
     }
+
+    // Pool 0 is everyone's, and the first to be used. What is allocated from here on comes from this one; it goes back
+    // to the one that it came from. Pools of graphs keep their segments.
+    int new_pool(bool of_graphs);
+    void use_pool(int pool) { pool_ = pool; }
+    void give_back_segments(); // that are free as a whole
 
     // Returns the block's address (of an address space of its own, never 0). bytes: more than 0.
     uint64_t allocate(uint64_t bytes);
@@ -41,14 +49,20 @@ private:
     struct Block {
         uint64_t bytes = 0, requested = 0, segment = 0;
         bool small = false, free = false;
+        int pool = 0;
     };
     using Free = std::set<std::pair<uint64_t, uint64_t>>; // bytes, address
-    Free& pool(bool small) { return small ? small_ : large_; }
+    struct Pool {
+        Free small, large;
+        bool of_graphs = false;
+        Free& of(bool in_small) { return in_small ? small : large; }
+    };
+    Free& free_of(const Block& block) { return pools_[std::size_t(block.pool)].of(block.small); }
     void new_segment(uint64_t bytes, bool small); // one free block
-    void give_back_segments(); // that are free as a whole
 
     std::map<uint64_t, Block> blocks_; // by address; segments do not touch
-    Free small_, large_;
+    std::vector<Pool> pools_ = std::vector<Pool>(1);
+    int pool_ = 0; // in use
     uint64_t capacity_ = 0, next_segment_ = uint64_t(1) << 32;
     uint64_t allocated_ = 0, peak_allocated_ = 0, reserved_ = 0, peak_reserved_ = 0;
     uint64_t requested_ = 0, peak_requested_ = 0;

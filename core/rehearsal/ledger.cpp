@@ -147,8 +147,24 @@ void Ledger::wait(int operation)
     advance(~operation);
 }
 
+void Ledger::begin_apart(int pool)
+{
+    memory_.use_pool(pool);
+    apart_.emplace();
+}
+
+KernelWork Ledger::end_apart()
+{
+    memory_.use_pool(0);
+    return *std::exchange(apart_, std::nullopt);
+}
+
 void Ledger::compute(const KernelWork& work)
 {
+    if (apart_) {
+        *apart_ += work;
+        return;
+    }
     total_ += work;
     work_s_ += work.seconds;
     program.last_work_s = work_s_;

@@ -82,6 +82,13 @@ public:
     uint64_t allocate(uint64_t bytes); // as CachingAllocator
     void free(uint64_t address);
     void allocate_for_good(uint64_t bytes); // in whatever pass: on no tape
+    // Outside of passes, until end_apart(): kernels are counted apart, and memory comes from this pool. What is
+    // recorded to be asked for later is counted so, and what is done before the training.
+    int new_pool(bool of_graphs) { return memory_.new_pool(of_graphs); }
+    void begin_apart(int pool);
+    KernelWork end_apart();
+    [[nodiscard]] bool apart() const { return apart_.has_value(); }
+    void give_back_segments() { memory_.give_back_segments(); }
     int ask(WireOperation operation); // its number
     void wait(int operation);
     // The operation reads (writes: also writes) the bytes [begin, end) until it is waited for.
@@ -131,6 +138,7 @@ private:
 
     CachingAllocator memory_;
     KernelWork total_, since_event_;
+    std::optional<KernelWork> apart_;
     double work_s_ = 0; // since the last step
     std::string ran_out_, misused_;
     std::vector<Kept> kept_;

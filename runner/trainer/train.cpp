@@ -404,6 +404,8 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     if (!plan.run.checkpoint.load.empty()) {
         FOURFOLD_TRY(notes, trainer->load());
     }
+    if (!trainer->without_graphs().empty())
+        notes.push_back("the training goes on without CUDA graphs: " + trainer->without_graphs());
     if (job.rank == 0) {
         FOURFOLD_CHECK(identity().events->write("start", start_event(job, plan, device, hosts, threads)));
         for (const std::string& note : notes)

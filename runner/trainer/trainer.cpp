@@ -2,10 +2,13 @@
 #include "runner/trainer/trainer.h"
 
 #include "core/base/seconds.h"
+#include "core/plan/graphed_layers.h"
 #include "core/plan/trainable.h"
 #include "core/program/sharding_operations.h"
 #include "runner/trainer/context_parallel/slice.h"
 #include "runner/trainer/data/unigram.h"
+#include "runner/trainer/device/kind.h"
+#include "runner/trainer/model/record_graphs.h"
 #include "runner/trainer/model/shard.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
@@ -168,7 +171,36 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             type_of(training.precision == Precision::fp32 ? Precision::fp32 : Precision::bf16, exact));
     trainer->loss_scaler_ = std::make_unique<LossScaler>(training.precision == Precision::fp16, exact);
     FOURFOLD_CHECK(trainer->make_training_pass(training.micro_batches));
+    trainer->record_graphs();
     return trainer;
+}
+
+void Trainer::record_graphs()
+{
+    const auto recorder = [&]() -> std::unique_ptr<GraphRecorder> {
+        if (options_.graphs)
+            return options_.graphs();
+        if (options_.rehearsal)
+            return on_cpu(weights_->device()) ? nullptr : rehearsed_graphs();
+        return options_.cuda ? gpu_graphs() : nullptr;
+    };
+    if (wants_graphs(plan_))
+        without_graphs_
+            = trainer::record_graphs(plan_, mesh_, *weights_, *gradients_, chunks_, stream_shape(), recorder);
+}
+
+int64_t Trainer::graph_replays() const
+{
+    int64_t sum = 0;
+    for (const Decoder& chunk : chunks_)
+        sum += chunk.replays();
+    return sum;
+}
+
+std::vector<int64_t> Trainer::stream_shape() const
+{
+    const int64_t ranks = plan_.layout.cp * (plan_.training.sequence_parallel ? plan_.layout.tp : 1);
+    return {plan_.training.seq_len / ranks, plan_.training.micro_batch, plan_.model.hidden};
 }
 
 Expected<void> Trainer::make_training_pass(int micro_batches)
@@ -181,11 +213,10 @@ Expected<void> Trainer::make_training_pass(int micro_batches)
         shape.micro_batches = micro_batches;
         FOURFOLD_TRY(lists, make_schedule(shape));
     }
-    const int64_t rows = training.seq_len / plan_.layout.cp / (training.sequence_parallel ? plan_.layout.tp : 1);
-    const std::vector<int64_t> stream{rows, training.micro_batch, plan_.model.hidden};
     const auto leaf = weights_->leaves()[0].options().requires_grad(false);
     const auto executor = [&](const std::vector<std::vector<Action>>& actions, PassTurns* turns) {
-        return std::make_unique<Executor>(actions, mesh_, weight_gradients_, stream, leaf, training.overlap.p2p, turns);
+        return std::make_unique<Executor>(
+            actions, mesh_, weight_gradients_, stream_shape(), leaf, training.overlap.p2p, turns);
     };
     training_pass_ = executor(lists, passes_side_by_side(plan_) ? &turns_ : nullptr);
     if (full)

@@ -31,6 +31,7 @@ struct TrainerOptions {
     double expert_imbalance = 0; // of a rehearsal: see Dispatch
     bool keep_gradients = false; // of an optimizer in the backward pass, for comparisons
     decltype(StageWork::perform) perform = {}; // of the training steps
+    std::function<std::unique_ptr<GraphRecorder>()> graphs = {}; // a test's, in the place of the device's
 };
 
 // What a step did; every field is the same on all ranks.
@@ -70,6 +71,10 @@ public:
     Expected<std::vector<std::string>> load();
     [[nodiscard]] int first_step() const { return first_step_; } // 0 without a checkpoint
 
+    // Why there are no graphs of layers though the plan asks for them; else empty.
+    [[nodiscard]] const std::string& without_graphs() const { return without_graphs_; }
+    [[nodiscard]] int64_t graph_replays() const; // since construction
+
     // Since the last call; empty without experts. Collective.
     [[nodiscard]] std::optional<ExpertLoad> take_expert_load() const;
     // Of the held-out data under the training data's unigram distribution, nats; empty without held-out data.
@@ -99,6 +104,8 @@ private:
     [[nodiscard]] at::Tensor add_up(const Sums& sums, const std::vector<at::Tensor>& more) const;
     // Optimizer in backward: the gradient of a bucket is final.
     void update_in_backward(std::size_t bucket);
+    void record_graphs();
+    [[nodiscard]] std::vector<int64_t> stream_shape() const; // of a micro-batch, between layers
     // Passes of so many micro-batches are run from here on.
     Expected<void> make_training_pass(int micro_batches);
 
@@ -117,6 +124,7 @@ private:
     std::unique_ptr<BlockSettings> block_settings_;
     std::vector<Decoder> chunks_; // of the model, that this pipeline rank runs
     std::unique_ptr<GradientBuckets> gradients_;
+    std::string without_graphs_;
     std::unique_ptr<Adam> optimizer_;
     std::unique_ptr<Muon> muon_; // null: another optimizer
     std::unique_ptr<OptimizerOffload> host_update_; // null: the device updates

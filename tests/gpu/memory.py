@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-SETUPS = [  # hidden, layers, sequence, micro-batch, precision, recomputation
+SETUPS = [  # hidden, layers, sequence, micro-batch, precision, recomputation (or layers recorded as CUDA graphs)
     (1024, 8, 1024, 1, "bf16", "none"),
     (1024, 8, 1024, 4, "bf16", "none"),
     (1024, 8, 4096, 1, "bf16", "none"),
@@ -27,6 +27,8 @@ SETUPS = [  # hidden, layers, sequence, micro-batch, precision, recomputation
     (2048, 16, 2048, 2, "bf16", "full"),
     (2048, 16, 4096, 1, "bf16", "selective"),
     (2048, 16, 4096, 1, "bf16", "none"),
+    (1024, 8, 1024, 1, "bf16", "graphs"),
+    (2048, 16, 2048, 1, "bf16", "graphs"),
 ]
 BOUND = 0.01
 
@@ -36,11 +38,12 @@ def plan_of(setup, tokens):
     model = {"model_type": "llama", "hidden_size": hidden, "num_hidden_layers": layers, "vocab_size": 32000,
              "num_attention_heads": hidden // 64, "num_key_value_heads": hidden // 256,
              "intermediate_size": hidden * 11 // 4, "max_position_embeddings": seq_len, "tie_word_embeddings": False}
+    graphs = recompute == "graphs"
     return {"fourfold_plan": 1, "name": "memory", "model": model, "cluster": "dgx-h100", "gpus": 1,
             "stack": "fourfold",
             "training": {"seq_len": seq_len, "micro_batch": micro_batch, "global_batch": 2 * micro_batch,
-                         "precision": precision, "recompute": recompute},
-            "run": {"steps": 3, "data": [{"path": tokens, "weight": 1}], "seed": 1, "lr": 1e-4}}
+                         "precision": precision, "recompute": "none" if graphs else recompute},
+            "run": {"environment": {"FOURFOLD_CUDA_GRAPHS": "1"} if graphs else {}, "steps": 3, "data": [{"path": tokens, "weight": 1}], "seed": 1, "lr": 1e-4}}
 
 
 def measure(fourfold, backend, setup, folder):

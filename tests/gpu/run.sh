@@ -88,6 +88,8 @@ part cuda-trainer 900 "$build/tests/trainer_cuda_test"
 part nccl 600 "$build/tests/trainer_nccl_test"
 part parity-matrix 7200 env FOURFOLD_PARITY_GPU=1 "$build/tests/trainer_matrix_long_test"
 part memory 1800 "$python" "$root/tests/gpu/memory.py" --fourfold "$build/bin/fourfold"
+part graphs 1200 "$python" "$root/tests/bench/trainer/gpu_speed.py" --trainer "$build/bin/fourfold-trainer-cuda" \
+    --graphs --sizes 125m --pairs 3
 if "$python" -c 'import torch' 2>/dev/null; then
     part speed 3600 "$python" "$root/tests/bench/trainer/gpu_speed.py" --trainer "$build/bin/fourfold-trainer-cuda" \
         --python "$python" --pairs 3
@@ -97,7 +99,7 @@ else
 fi
 
 {
-    for name in memory speed; do
+    for name in memory graphs speed; do
         # shellcheck disable=SC2016 # Markdown's marks of code
         [[ -s $logs/$name.log ]] && printf '\n## %s\n```\n%s\n```\n' "$name" "$(cat "$logs/$name.log")"
     done

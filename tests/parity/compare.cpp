@@ -152,6 +152,7 @@ Differences compare_with_one_rank(
     worst.learned = one.dumps[0].losses.back() / one.dumps[0].losses.front();
     worst.overlapped = many.dumps[0].overlapped;
     worst.published_beside = many.dumps[0].published_beside;
+    worst.replays = std::ranges::min(many.dumps, {}, &Dump::replays).replays;
     if (!many.single.empty()) {
         const Differences single = compare(many.single, one.single.at(0));
         worst.problem = single.problem;

@@ -37,6 +37,7 @@ struct Differences {
     ResolvedPlan mesh;
     double first_loss = INFINITY; // of the step that both begin with the same weights
     int64_t published_beside = 0; // see Dump, of rank 0
+    int64_t replays = 0; // the same, of the rank with the fewest
     double single_loss = 0, single_gradient = 0; // of one step in fp32, after --both
 };
 // What is above its bound, in words; empty: nothing. fp64: losses of every step 1e-12, gradients of the first step and

@@ -2,6 +2,7 @@
 // The CUDA trainer. Where there is no GPU only its refusal can be tested; the rest is skipped and says so. The whole
 // matrix on a GPU: FOURFOLD_PARITY_GPU=1 build/release/tests/trainer_matrix_long_test. Collectives: nccl_test.cpp.
 #include "tests/parity/compare.h"
+#include "tests/parity/graph_cases.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/trained.h"
@@ -132,6 +133,41 @@ INSTANTIATE_TEST_SUITE_P(Meshes, OneGpuOverNccl,
         pipeline_case("dualpipe_v_pp3_m8", "dualpipe-v", 3, 2, 8),
         Case{"tp2_cp2_pp2", {"gpus=8", "layout.tp=2", "layout.cp=2", "layout.pp=2"}, {}}),
     [](const auto& info) { return info.param.name; });
+
+// Layers recorded as CUDA graphs on the GPU, against one rank on it whose layers are computed each time.
+class RecordedOnAGpu : public ::testing::TestWithParam<GraphCase> { };
+
+TEST_P(RecordedOnAGpu, LayersTrainAsTheOthers)
+{
+    if (!gpu_here())
+        GTEST_SKIP() << kNoGpu;
+    const auto worst = compare_with_one_rank(
+        of_steps(GetParam().what, kGraphSteps), {"--fp64", "--gpu"}, {"--fp64", "--gpu", "--nccl", "--timeout", "60"});
+    ASSERT_EQ(worst.problem, "");
+    EXPECT_EQ(excess(worst), "");
+    EXPECT_EQ(worst.replays, int64_t(2) * kGraphSteps * GetParam().layers * worst.mesh.training.micro_batches);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, RecordedOnAGpu, ::testing::ValuesIn(graph_cases()), [](const auto& info) { return info.param.what.name; });
+
+// In the precision of real runs, whose gradients are added up in another one.
+TEST(CudaTrainer, RecordedLayersInBf16FollowComputedOnes)
+{
+    if (!gpu_here())
+        GTEST_SKIP() << kNoGpu;
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    const std::vector<std::string> bf16{"cluster=\"dgx-h100\"", "training.precision=\"bf16\"", "model.hidden_size=128"};
+    const auto computed = run_job(tiny_plan(tokens, bf16), folder.path() / "computed", {"--gpu"});
+    const auto recorded
+        = run_job(tiny_plan(tokens, joined(bf16, kAsksForGraphs)), folder.path() / "recorded", {"--gpu"});
+    ASSERT_EQ(computed.problem + recorded.problem, "");
+    EXPECT_EQ(recorded.dumps[0].without_graphs, "");
+    EXPECT_GT(recorded.dumps[0].replays, 0);
+    // The same kernels on the same numbers.
+    EXPECT_EQ(recorded.dumps[0].losses, computed.dumps[0].losses);
+}
 
 // In the precision and with the kernels of real runs, which are not those of the CPU; several ranks over NCCL.
 class InItsOwnPrecision : public ::testing::TestWithParam<Case> { };

@@ -23,6 +23,8 @@ Dump read_dump(const std::filesystem::path& folder, int rank, const std::string&
     dump.eval_loss = (*index)["eval_loss"].get<double>();
     dump.overlapped = (*index)["overlapped"].get<int64_t>();
     dump.published_beside = (*index)["published_beside"].get<int64_t>();
+    dump.replays = (*index)["replays"].get<int64_t>();
+    dump.without_graphs = (*index)["without_graphs"].get<std::string>();
     for (const auto& [key, bytes] : {std::pair{"bytes", &dump.bytes}, std::pair{"step_bytes", &dump.step_bytes}})
         for (const auto& [group, operations] : (*index)[key].items())
             (*bytes)[group] = operations.get<std::map<std::string, int64_t>>();

@@ -21,6 +21,8 @@ struct Dump {
     double eval_loss = 0;
     int64_t overlapped = 0; // gradient reductions that began inside a backward pass
     int64_t published_beside = 0; // buckets of updated weights that still came when a forward pass began
+    int64_t replays = 0; // of recorded layers
+    std::string without_graphs; // why there are none, though the plan asks for them
     std::map<std::string, DumpedTensor> tensors;
     using Bytes = std::map<std::string, std::map<std::string, int64_t>>; // group -> operation -> bytes
     Bytes bytes; // of the whole job

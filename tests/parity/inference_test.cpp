@@ -156,20 +156,10 @@ void expect_the_same_in_transformers(const std::vector<Family>& families)
     }
 }
 
-const std::string kGpt2 = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":2,\"n_head\":4,"
-                          "\"n_positions\":32}";
-const std::string kBloom
-    = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}";
-const std::string kDeepseek = R"(model={"model_type":"deepseek_v3","vocab_size":61,"hidden_size":32,
-    "num_hidden_layers":2,"num_attention_heads":4,"intermediate_size":48,"moe_intermediate_size":16,"n_routed_experts":8,
-    "num_experts_per_tok":3,"n_shared_experts":1,"n_group":4,"topk_group":2,"first_k_dense_replace":1,"q_lora_rank":12,
-    "kv_lora_rank":8,"qk_nope_head_dim":6,"qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,
-    "rms_norm_eps":1e-6,"rope_theta":100.0,"tie_word_embeddings":false})";
-
 TEST(Exported, AFewAreTheSameInTransformers)
 {
     expect_the_same_in_transformers(
-        {{"llama3_tp4_shared_kv", {"gpus=4", "layout.tp=4"}}, {"gpt2_tp2", {kGpt2, "gpus=2", "layout.tp=2"}},
+        {{"llama3_tp4_shared_kv", {"gpus=4", "layout.tp=4"}}, {"gpt2_tp2", {kTinyGpt2, "gpus=2", "layout.tp=2"}},
             {"mixtral_ep2_zero1",
                 {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2", "gpus=2",
                     "layout.dp=2", "layout.ep=2", "training.sharding=\"optimizer\""}}});
@@ -182,8 +172,8 @@ TEST(Exported, AllOtherFamiliesAreToo)
         {"qwen3_fsdp",
             {"model.model_type=\"qwen3\"", "gpus=2", "layout.dp=2", "training.sharding=\"parameters\"",
                 "training.micro_batch=1"}},
-        {"gemma3", {kGemma}}, {"neox_tp2", {kNeox, "gpus=2", "layout.tp=2"}}, {"bloom", {kBloom}},
-        {"deepseek", {kDeepseek}},
+        {"gemma3", {kGemma}}, {"neox_tp2", {kNeox, "gpus=2", "layout.tp=2"}}, {"bloom", {kTinyBloom}},
+        {"deepseek", {kTinyDeepseek}},
         // transformers cuts off at 7 whatever the configuration says.
         {"gpt_oss_ep2_etp2",
             {kGptOss, "model.swiglu_limit=7", "gpus=4", "layout.tp=2", "layout.dp=2", "layout.ep=2", "layout.etp=2"}},

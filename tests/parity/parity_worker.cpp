@@ -19,6 +19,8 @@
 // and writes DIR/statuses.json: the exit status of each, or 128 + signal. Their output goes to DIR/rank<r>.log.
 //   --standing
 // --standing, alone: waits on descriptor 3 for jobs (standing_worker.h) and becomes each of them in a child.
+//   [--graphs]
+// --graphs: where the plan asks for CUDA graphs, stand-ins of a CPU record the layers (graph_stand_in.h).
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
 #include "core/layout/batch_ramp.h"
@@ -29,6 +31,7 @@
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/trainer.h"
 #include "tests/parity/counted_work.h"
+#include "tests/parity/graph_stand_in.h"
 
 #include <ATen/Parallel.h>
 
@@ -168,6 +171,8 @@ void train_and_dump(
     index["eval_loss"] = value(trainer->evaluate()).value().loss;
     index["overlapped"] = trainer->gradients().overlapped();
     index["published_beside"] = trainer->units().overlapped();
+    index["replays"] = trainer->graph_replays();
+    index["without_graphs"] = trainer->without_graphs();
     for (const auto& [key, total] : mesh.recorder->totals())
         index["bytes"][key.first][key.second] = total.bytes;
     if (!index.contains("bytes"))
@@ -250,7 +255,7 @@ void work(const std::vector<std::string>& arguments)
     for (std::size_t i = 1; i < arguments.size(); ++i) {
         const std::string& argument = arguments[i];
         if (argument == "--fp64" || argument == "--both" || argument == "--gpu" || argument == "--one-queue"
-            || argument == "--count" || argument == "--nccl")
+            || argument == "--count" || argument == "--nccl" || argument == "--graphs")
             flags.insert(argument);
         else if (i + 1 < arguments.size())
             options[argument] = arguments[++i];
@@ -296,6 +301,8 @@ void work(const std::vector<std::string>& arguments)
     const int64_t padding = value(padding_token());
     TrainerOptions how{gpu, fp64 || both, padding};
     how.keep_gradients = !counted;
+    if (flags.contains("--graphs"))
+        how.graphs = [] { return fourfold::testing::graphs_on_cpu(); };
     if (options.contains("--replicas"))
         how.replicas = std::stoi(options["--replicas"]);
     if (counted)

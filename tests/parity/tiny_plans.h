@@ -33,6 +33,17 @@ inline const std::string kGptOss = R"(model={"model_type":"gpt_oss","vocab_size"
                                    R"("tie_word_embeddings":false,"rope_scaling":{"rope_type":"yarn","factor":4.0,)"
                                    R"("original_max_position_embeddings":32,"beta_fast":4,"beta_slow":0.5,)"
                                    R"("truncate":false}})";
+// GPT-2, BLOOM and DeepSeek-V3, whose second layer has experts.
+inline const std::string kTinyGpt2
+    = "model={\"model_type\":\"gpt2\",\"vocab_size\":61,\"n_embd\":32,\"n_layer\":2,\"n_head\":4,"
+      "\"n_positions\":32}";
+inline const std::string kTinyBloom
+    = "model={\"model_type\":\"bloom\",\"vocab_size\":61,\"hidden_size\":32,\"n_layer\":2,\"n_head\":4}";
+inline const std::string kTinyDeepseek = R"(model={"model_type":"deepseek_v3","vocab_size":61,"hidden_size":32,
+    "num_hidden_layers":2,"num_attention_heads":4,"intermediate_size":48,"moe_intermediate_size":16,"n_routed_experts":8,
+    "num_experts_per_tok":3,"n_shared_experts":1,"n_group":4,"topk_group":2,"first_k_dense_replace":1,"q_lora_rank":12,
+    "kv_lora_rank":8,"qk_nope_head_dim":6,"qk_rope_head_dim":4,"v_head_dim":8,"max_position_embeddings":64,
+    "rms_norm_eps":1e-6,"rope_theta":100.0,"tie_word_embeddings":false})";
 // A computer that has every precision: the planner refuses them on a plain CPU, which would only be slow.
 inline const std::string kEveryPrecision
     = R"(cluster={"gpu":{"name":"CPU of every precision","generation":"blackwell","memory_gib":4,)"

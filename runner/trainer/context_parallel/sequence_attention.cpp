@@ -35,16 +35,20 @@ public:
 protected:
     AttentionPart attended(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) override
     {
-        return attend(query, key, value, all(query), all(query), rule());
+        return attend(query, key, value, last_of(key, query), all(key), rule());
     }
     AttentionGradients gradients(const at::Tensor& slope, const at::Tensor& query, const at::Tensor& key,
         const at::Tensor& value, const at::Tensor& output, const at::Tensor& log_sum) override
     {
-        return attend_backward(slope, query, key, value, output, log_sum, all(query), all(query), rule());
+        return attend_backward(slope, query, key, value, output, log_sum, last_of(key, query), all(key), rule());
     }
 
 private:
-    static Runs all(const at::Tensor& query) { return {{0, query.size(kPositions)}}; }
+    static Runs all(const at::Tensor& key) { return {{0, key.size(kPositions)}}; }
+    static Runs last_of(const at::Tensor& key, const at::Tensor& query)
+    {
+        return {{key.size(kPositions) - query.size(kPositions), query.size(kPositions)}};
+    }
 };
 } // namespace
 

@@ -36,7 +36,7 @@ private:
     AttentionRule rule_;
 };
 
-// Of a sequence that is here as a whole.
+// Of a sequence whose keys are here as a whole; fewer queries are those of its last positions.
 std::shared_ptr<GradientFunction> whole_attention(const AttentionRule& rule);
 
 } // namespace fourfold::trainer

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 namespace fourfold::trainer {
@@ -65,6 +66,16 @@ struct GradientBuckets::State {
     [[nodiscard]] at::TensorOptions options(std::size_t b) const
     {
         return weights.masters()[b].options().device(weights.device()).dtype(settings.type);
+    }
+
+    // Of a weight: its bucket, and where it is there.
+    [[nodiscard]] std::pair<std::size_t, const BucketEntry*> place_of(std::size_t shard) const
+    {
+        for (std::size_t b = 0; b < weights.buckets().size(); ++b)
+            for (const BucketEntry& entry : weights.buckets()[b].entries)
+                if (entry.shard == shard)
+                    return {b, &entry};
+        throw std::out_of_range("a weight that is in no bucket");
     }
 
     // Than the one that makes gradients of bucket `b`.
@@ -356,6 +367,20 @@ void GradientBuckets::finish()
     if (state.settings.type == at::kHalf)
         for (const at::Tensor& gradient : state.reduced)
             state.wide.push_back(gradient.to(at::kFloat));
+}
+
+at::Tensor GradientBuckets::sum_of(std::size_t shard) const
+{
+    const auto [bucket, entry] = state_->place_of(shard);
+    return state_->lasts() ? Weights::view(state_->flat[bucket], *entry, state_->weights.shards()[shard])
+                           : at::Tensor();
+}
+
+void GradientBuckets::count(std::size_t shard) const
+{
+    State* const state = state_.get();
+    const std::size_t bucket = state->place_of(shard).first;
+    lasting({"added", int64_t(bucket)}, [state, bucket] { state->added(bucket); });
 }
 
 void GradientBuckets::scale(const at::Tensor& factor)

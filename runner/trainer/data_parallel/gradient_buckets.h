@@ -44,6 +44,11 @@ public:
     // After it reduced() is complete: the sum over all micro-batches and replicas.
     void finish();
 
+    // For gradients that something else than autograd adds up (model/layer_graphs.h): where those of weights.shards()
+    // [shard] are, undefined where that memory comes and goes; and that one was added there, for a micro-batch.
+    [[nodiscard]] at::Tensor sum_of(std::size_t shard) const;
+    void count(std::size_t shard) const;
+
     // After finish(): multiplies all gradients.
     void scale(const at::Tensor& factor); // a scalar
 

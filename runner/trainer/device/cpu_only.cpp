@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/device/device.h"
+#include "runner/trainer/device/device_graph.h"
 #include "runner/trainer/device/side_stream.h"
 
 #include "runner/trainer/kernels/launches.h"
@@ -29,6 +30,10 @@ void* gpu_stream(int)
     no_gpu();
 }
 std::unique_ptr<SideStream> gpu_side_stream()
+{
+    no_gpu();
+}
+std::unique_ptr<GraphRecorder> gpu_graphs()
 {
     no_gpu();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Text that a model goes on with. Every token is computed from the whole sequence before it: no cache of keys and
-// values, since this is for a look, not for a service.
+// Text that a model goes on with.
 #pragma once
 
 #include "runner/trainer/inference/draw_token.h"

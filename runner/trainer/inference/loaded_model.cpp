@@ -71,12 +71,20 @@ const ModelShape& LoadedModel::shape() const
     return state_->plan.model;
 }
 
-Expected<at::Tensor> LoadedModel::log_probabilities(const std::vector<int64_t>& tokens, bool last_alone) const
+Expected<at::Tensor> LoadedModel::log_softmax(const at::Tensor& logits) const
+{
+    const at::Tensor log_probabilities = at::log_softmax(logits.to(at::kFloat), -1).cpu();
+    if (!at::isfinite(log_probabilities).all().item<bool>())
+        return Problem{ProblemCode::failed, "the model gives no numbers: its weights hold values that are not finite",
+            "take an earlier checkpoint", state_->plan.name};
+    return log_probabilities;
+}
+
+Expected<at::Tensor> LoadedModel::log_probabilities(const std::vector<int64_t>& tokens) const
 {
     const at::NoGradGuard no_graph;
-    const auto length = static_cast<int64_t>(tokens.size());
     ResolvedPlan plan = state_->plan; // of this length
-    plan.training.seq_len = static_cast<int>(length);
+    plan.training.seq_len = static_cast<int>(tokens.size());
     std::vector<int64_t> positions(tokens.size());
     std::iota(positions.begin(), positions.end(), 0);
     const BlockSettings settings
@@ -84,15 +92,19 @@ Expected<at::Tensor> LoadedModel::log_probabilities(const std::vector<int64_t>& 
     const auto decoders = make_decoders(plan, state_->mesh, state_->weights, state_->units, settings, positions);
     const at::Tensor ids
         = at::tensor(at::ArrayRef<int64_t>(tokens), at::kLong).unsqueeze(1).to(state_->options.device());
-    at::Tensor stream = decoders[0].forward(ids, {});
-    if (last_alone)
-        stream = stream.narrow(0, length - 1, 1);
-    const at::Tensor logits = decoders[0].logits(stream).squeeze(1).narrow(1, 0, plan.model.vocab);
-    const at::Tensor log_probabilities = at::log_softmax(logits.to(at::kFloat), -1).cpu();
-    if (!at::isfinite(log_probabilities).all().item<bool>())
-        return Problem{ProblemCode::failed, "the model gives no numbers: its weights hold values that are not finite",
-            "take an earlier checkpoint", state_->plan.name};
-    return log_probabilities;
+    const at::Tensor stream = decoders[0].forward(ids, {});
+    return log_softmax(decoders[0].logits(stream).squeeze(1).narrow(1, 0, plan.model.vocab));
+}
+
+std::unique_ptr<TextReader> LoadedModel::begin_text() const
+{
+    return std::make_unique<TextReader>(
+        TextReader::Model{state_->plan, state_->mesh, state_->weights, state_->units, state_->later, state_->options});
+}
+
+Expected<at::Tensor> LoadedModel::log_probabilities(TextReader& text, const std::vector<int64_t>& tokens) const
+{
+    return log_softmax(text.read(tokens));
 }
 
 } // namespace fourfold::trainer

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan.h"
+#include "runner/trainer/inference/text_reader.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -21,15 +22,19 @@ public:
     LoadedModel& operator=(const LoadedModel&) = delete;
 
     [[nodiscard]] const ModelShape& shape() const;
-    // Natural logarithms of the probabilities of what follows each token: [tokens, vocab], fp32 on the CPU. Of the
-    // last token alone: [1, vocab]. Preconditions: there are tokens, no more than max_positions, all of the vocabulary.
-    // No padding: a sequence is computed at its own length. Fails where they are no numbers: the weights are not
-    // finite.
-    [[nodiscard]] Expected<at::Tensor> log_probabilities(
-        const std::vector<int64_t>& tokens, bool last_alone = false) const;
+    // Natural logarithms of the probabilities of what follows each token: [tokens, vocab], fp32 on the CPU.
+    // Preconditions: there are tokens, no more than max_positions, all of the vocabulary. No padding: a sequence is
+    // computed at its own length. Fails where they are no numbers: the weights are not finite.
+    [[nodiscard]] Expected<at::Tensor> log_probabilities(const std::vector<int64_t>& tokens) const;
+
+    // A text of its own, which the model must outlive, and what follows the last of the tokens that it reads: [vocab],
+    // as above.
+    [[nodiscard]] std::unique_ptr<TextReader> begin_text() const;
+    [[nodiscard]] Expected<at::Tensor> log_probabilities(TextReader& text, const std::vector<int64_t>& tokens) const;
 
 private:
     struct State;
+    [[nodiscard]] Expected<at::Tensor> log_softmax(const at::Tensor& logits) const;
     explicit LoadedModel(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

@@ -33,27 +33,29 @@ at::Tensor positions_first(const at::Tensor& x)
 at::Tensor dense_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
     const at::Tensor& sinks, const AttentionRule& rule)
 {
-    const int64_t batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
+    const int64_t batch = query.size(0), heads = query.size(1), asking = query.size(2), asked = key.size(2),
+                  width = query.size(3);
     const auto every_head = [&](const at::Tensor& x) {
         const int64_t shared = heads / x.size(1);
-        return x.unsqueeze(2).expand({batch, x.size(1), shared, length, width}).reshape({batch * heads, length, width});
+        return x.unsqueeze(2).expand({batch, x.size(1), shared, asked, width}).reshape({batch * heads, asked, width});
     };
-    const at::Tensor positions = at::arange(length, at::TensorOptions(at::kLong).device(query.device()));
-    const at::Tensor bias = score_bias(positions, positions, rule, query.options().requires_grad(false));
-    const at::Tensor queries = query.reshape({batch * heads, length, width}), keys = every_head(key).transpose(1, 2);
+    const at::Tensor positions = at::arange(asked, at::TensorOptions(at::kLong).device(query.device()));
+    const at::Tensor bias = score_bias(
+        positions.narrow(0, asked - asking, asking), positions, rule, query.options().requires_grad(false));
+    const at::Tensor queries = query.reshape({batch * heads, asking, width}), keys = every_head(key).transpose(1, 2);
     at::Tensor scores;
     if (rule.kernel == AttentionKernel::fused_softmax) {
-        const at::Tensor each = bias.expand({batch, heads, length, length});
-        scores = at::baddbmm(each.reshape({batch * heads, length, length}), queries, keys, 1, rule.scale);
+        const at::Tensor each = bias.expand({batch, heads, asking, asked});
+        scores = at::baddbmm(each.reshape({batch * heads, asking, asked}), queries, keys, 1, rule.scale);
     } else {
-        scores = at::matmul(queries, keys).mul(rule.scale).view({batch, heads, length, length}).add(bias).flatten(0, 1);
+        scores = at::matmul(queries, keys).mul(rule.scale).view({batch, heads, asking, asked}).add(bias).flatten(0, 1);
     }
     if (sinks.defined()) {
         const at::Tensor column = sinks.to(scores.scalar_type()).view({1, heads, 1, 1});
-        scores = at::cat({scores, column.expand({batch, heads, length, 1}).reshape({batch * heads, length, 1})}, -1);
+        scores = at::cat({scores, column.expand({batch, heads, asking, 1}).reshape({batch * heads, asking, 1})}, -1);
     }
-    const at::Tensor shares = at::softmax(scores, -1).narrow(-1, 0, length);
-    return at::matmul(shares, every_head(value)).view({batch, heads, length, width});
+    const at::Tensor shares = at::softmax(scores, -1).narrow(-1, 0, asked);
+    return at::matmul(shares, every_head(value)).view({batch, heads, asking, width});
 }
 } // namespace
 
@@ -87,7 +89,8 @@ at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, cons
         return positions_first(dense_attention(q, k, v, sinks, rule));
     // Taken by name; cuDNN's through the choice that the program made (use_attention_kernel). The CPU's kernel is
     // FlashAttention-2's algorithm, too.
-    if (rule.plain() && !sinks.defined() && KeptResults::in_use() == nullptr) {
+    const bool whole = query.size(0) == key.size(0);
+    if (whole && rule.plain() && !sinks.defined() && KeptResults::in_use() == nullptr) {
         if (on_cpu(query))
             return positions_first(std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(
                 q, k, v, 0.0, /*is_causal=*/true, std::nullopt, rule.scale)));

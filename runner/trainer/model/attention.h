@@ -13,9 +13,10 @@ namespace fourfold::trainer {
 // below, then every second slope of twice that number.
 std::vector<double> alibi_slopes(int heads);
 
-// query [s, b, heads, head_dim]; key, value [s, b, kv_heads, head_dim]; sinks [heads], or undefined -> [s, b, heads *
-// head_dim]. By the kernel of the rule: flash2 keeps no scores; unfused and fused_softmax keep all of them, the latter
-// with scale and bias in the product and the softmax in one kernel.
+// query [s, b, heads, head_dim]; key, value [t, b, kv_heads, head_dim]; sinks [heads], or undefined -> [s, b, heads *
+// head_dim]. Fewer queries than keys are those of the last positions. By the kernel of the rule: flash2 keeps no
+// scores; unfused and fused_softmax keep all of them, the latter with scale and bias in the product and the softmax in
+// one kernel.
 at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
     const at::Tensor& sinks, const AttentionRule& rule);
 

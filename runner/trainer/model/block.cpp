@@ -27,6 +27,7 @@ at::Tensor norm(const at::Tensor& x, const Affine& weights, const BlockSettings&
 
 Block::Block(const BlockSettings& settings, const Weights& weights, int layer, WordSet<RecomputePart> repeated)
     : settings_(settings)
+    , layer_(layer)
     , kind_(settings.shape.windowed(layer) ? &LayerAttentions::windowed : &LayerAttentions::full)
     , repeated_(repeated)
     , attention_norm_(weights.find(layer, Role::attention_norm))
@@ -96,6 +97,11 @@ at::Tensor Block::attention(const at::Tensor& x, const Attentions& attentions) c
     if (own.rotary.cosine.defined() && !latent_) {
         query = rotate(settings_.kernels, query, own.rotary);
         key = rotate(settings_.kernels, key, own.rotary);
+    }
+    if (attentions->seen != nullptr) {
+        KeyValueCache::Seen all = attentions->seen->extended(layer_, key, value);
+        key = std::move(all.key);
+        value = std::move(all.value);
     }
     const auto mix = [this, attentions](at::TensorList in) {
         return std::vector{context_attention(in[0], in[1], in[2], sinks_.weight, ((*attentions).*kind_).rule,

@@ -10,6 +10,7 @@
 #include "runner/trainer/expert_parallel/expert_mlp.h"
 #include "runner/trainer/kernels/operations.h"
 #include "runner/trainer/model/attention_rule.h"
+#include "runner/trainer/model/key_value_cache.h"
 #include "runner/trainer/model/latent_attention.h"
 #include "runner/trainer/model/rotary.h"
 #include "runner/trainer/model/weights.h"
@@ -28,6 +29,7 @@ struct LayerAttentions {
         AttentionRule rule;
     };
     One full, windowed;
+    KeyValueCache* seen = nullptr; // of a text that goes on; null: a pass knows its own positions alone
 };
 
 // What all layers of a rank share.
@@ -75,6 +77,7 @@ private:
     [[nodiscard]] at::Tensor mlp(const at::Tensor& x) const;
 
     const BlockSettings& settings_;
+    int layer_;
     LayerAttentions::One LayerAttentions::*kind_;
     WordSet<RecomputePart> repeated_;
     Affine attention_norm_, query_, key_, value_, query_norm_, key_norm_, sinks_, fused_, output_, attention_post_norm_;

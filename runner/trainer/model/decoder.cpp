@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/model/decoder.h"
 
+#include "core/plan/graphed_layers.h"
 #include "core/program/modules_ahead.h"
 #include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
@@ -30,6 +31,13 @@ RotaryTable rows_of(const RotaryTable& table, const at::Tensor& positions)
         return all.index_select(0, positions.flatten()).view({positions.size(0), positions.size(1), all.size(1)});
     };
     return table.cosine.defined() ? RotaryTable{rows(table.cosine), rows(table.sine)} : table;
+}
+
+RotaryTable rows_from(const RotaryTable& table, int64_t first, int64_t count)
+{
+    return table.cosine.defined()
+        ? RotaryTable{table.cosine.narrow(0, first, count), table.sine.narrow(0, first, count)}
+        : table;
 }
 
 // What all layers share for a micro-batch, and none gives up.
@@ -64,7 +72,7 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
     settings.kernels = kernels_of(plan.training);
     if (model.experts)
         settings.experts = expert_rules(plan, mesh, options.device());
-    auto& [full, windowed] = settings.attention;
+    LayerAttentions::One &full = settings.attention.full, &windowed = settings.attention.windowed;
     full.rule.kernel = plan.training.attention;
     full.rule.scale = 1 / std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
     if (model.latent)
@@ -136,7 +144,7 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
     }
 }
 
-at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions) const
+at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions, int64_t first_token) const
 {
     const Communicator& tp = settings_.mesh[GroupKind::tp];
     at::Tensor x = leave_region(partial_embedding(tokens, embedding_, tp), tp, settings_.sequence_parallel);
@@ -146,7 +154,7 @@ at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions)
         const int64_t rows = positions_.size(0), first = settings_.sequence_parallel ? rows * settings_.mesh.at.tp : 0;
         x = x.add(at::embedding(position_embedding_, positions.narrow(0, first, rows)));
     } else if (positions_.defined()) {
-        x = x.add(at::embedding(position_embedding_, positions_).unsqueeze(1));
+        x = x.add(at::embedding(position_embedding_, positions_.narrow(0, first_token, x.size(0))).unsqueeze(1));
     }
     return embedding_norm_.weight.defined() ? norm(x, embedding_norm_, settings_) : x;
 }
@@ -165,17 +173,28 @@ std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> Decoder::attentions_of(c
     return {std::move(attentions), std::move(positions)};
 }
 
-at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const
+at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& documents, KeyValueCache* seen) const
 {
     at::Tensor x = tokens_or_x;
     const auto [attentions, positions] = attentions_of(documents);
+    const int64_t first = seen != nullptr ? seen->length() : 0;
+    if (seen != nullptr) {
+        attentions->seen = seen;
+        for (LayerAttentions::One* one : {&attentions->full, &attentions->windowed})
+            one->rotary = rows_from(one->rotary, first, x.size(0));
+    }
     if (chunk_.embeds) {
         units_.enter(ParameterUnits::kFront);
-        x = units_.leave(ParameterUnits::kFront, embed(x, positions));
+        x = units_.leave(ParameterUnits::kFront, embed(x, positions, first));
     }
     const auto offloaded
         = settings_.offload != nullptr ? ActivationOffload::begin_pass(tables_of(*attentions)) : nullptr;
     for (int layer = chunk_.first_layer; layer < chunk_.last_layer; ++layer) {
+        if (auto known = replayed(layer, x)) {
+            x = std::move(known->first);
+            layer += known->second - 1;
+            continue;
+        }
         const auto& [block, repeated] = layers_[std::size_t(layer - chunk_.first_layer)];
         const auto whole = [&block = block, attentions = attentions](
                                at::TensorList in) { return std::vector{block.forward(in[0], attentions)}; };
@@ -189,7 +208,45 @@ at::Tensor Decoder::forward(const at::Tensor& tokens_or_x, const DocumentMask& d
         units_.enter(layer);
         x = units_.leave(layer, offloaded ? settings_.offload->layer(offloaded, x, pass) : pass());
     }
+    if (seen != nullptr)
+        seen->advance(x.size(0));
     return x;
+}
+
+std::optional<std::pair<at::Tensor, int>> Decoder::replayed(int layer, const at::Tensor& x) const
+{
+    if (graphs_.empty() || !at::GradMode::is_enabled() || !x.requires_grad())
+        return std::nullopt;
+    const auto found = std::ranges::find(graphs_, layer, [](const auto& graphs) { return graphs->first(); });
+    if (found == graphs_.end())
+        return std::nullopt;
+    auto y = (*found)->forward(x);
+    return y ? std::optional(std::pair(std::move(*y), (*found)->count())) : std::nullopt;
+}
+
+void Decoder::record_graphs(const ResolvedPlan& plan, GraphRecorder& recorder, const Weights& weights,
+    const GradientBuckets& gradients, const std::vector<int64_t>& stream, const at::TensorOptions& options, int sets)
+{
+    std::vector<LayerGraphs::Layer> run;
+    for (int layer = chunk_.first_layer; layer <= chunk_.last_layer; ++layer) {
+        const Layer* const own
+            = layer < chunk_.last_layer ? &layers_[std::size_t(layer - chunk_.first_layer)] : nullptr;
+        if (own != nullptr && is_graphed(plan, layer, own->repeated != Recompute::none)) {
+            run.push_back({layer, &own->block});
+        } else if (!run.empty()) {
+            graphs_.push_back(std::make_shared<const LayerGraphs>(
+                recorder, LayerGraphs::Rank{settings_, weights, units_, gradients}, run, stream, options, sets));
+            run.clear();
+        }
+    }
+}
+
+int64_t Decoder::replays() const
+{
+    int64_t sum = 0;
+    for (const auto& graphs : graphs_)
+        sum += graphs->replays();
+    return sum;
 }
 
 at::Tensor Decoder::logits(const at::Tensor& x) const

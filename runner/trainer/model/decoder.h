@@ -3,11 +3,13 @@
 #pragma once
 
 #include "runner/trainer/data_parallel/parameter_units.h"
+#include "runner/trainer/model/layer_graphs.h"
 #include "runner/trainer/model/prediction_module.h"
 #include "runner/trainer/model/shard.h"
 #include "runner/trainer/model/targets.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,8 +29,11 @@ public:
         const BlockSettings& settings, const std::vector<int64_t>& positions, int layers_before);
 
     // The chunk's layers. tokens: [seq_len / cp, sequences] int64, for the first chunk; x: [rows, sequences, hidden],
-    // the residual stream of the chunk before, for all others. `documents`: of the micro-batch.
-    [[nodiscard]] at::Tensor forward(const at::Tensor& tokens_or_x, const DocumentMask& documents) const;
+    // the residual stream of the chunk before, for all others. `documents`: of the micro-batch. `seen`: of a text that
+    // goes on, without a graph, on a rank that has all layers; the tokens are those of its next positions, and what
+    // they leave there is added.
+    [[nodiscard]] at::Tensor forward(
+        const at::Tensor& tokens_or_x, const DocumentMask& documents, KeyValueCache* seen = nullptr) const;
     // Of the last chunk, after forward(): [seq_len / cp, sequences, padded vocabulary / tp], this rank's part.
     [[nodiscard]] at::Tensor logits(const at::Tensor& x) const;
     struct Loss {
@@ -38,9 +43,19 @@ public:
     // Of the last chunk, after forward().
     [[nodiscard]] Loss loss_sum(const at::Tensor& x, const Targets& targets, const DocumentMask& documents) const;
 
+    // Records the training passes of the layers that graphs can have, in so many sets; `stream`: the shape of x,
+    // `options`: of the weights. Throws where the device cannot.
+    void record_graphs(const ResolvedPlan& plan, GraphRecorder& recorder, const Weights& weights,
+        const GradientBuckets& gradients, const std::vector<int64_t>& stream, const at::TensorOptions& options,
+        int sets);
+    void forget_graphs() { graphs_.clear(); }
+    [[nodiscard]] int64_t replays() const; // of graphs, since they were recorded
+
     [[nodiscard]] const ModelChunk& chunk() const { return chunk_; }
 
 private:
+    // The stream behind the layers from this one on that one graph has, and how many these are; else empty.
+    [[nodiscard]] std::optional<std::pair<at::Tensor, int>> replayed(int layer, const at::Tensor& x) const;
     // Of a micro-batch, with the positions of its tokens where documents begin anew, else undefined.
     [[nodiscard]] std::pair<std::shared_ptr<LayerAttentions>, at::Tensor> attentions_of(
         const DocumentMask& documents) const;
@@ -48,7 +63,8 @@ private:
     [[nodiscard]] at::Tensor embed_ahead(const at::Tensor& tokens) const;
     [[nodiscard]] at::Tensor cross_entropy(const at::Tensor& normed, const at::Tensor& labels, bool all_count) const;
     // `positions`: of each token, or undefined: those that this rank's tokens have in every sequence.
-    [[nodiscard]] at::Tensor embed(const at::Tensor& tokens, const at::Tensor& positions) const;
+    // `first`: of this rank's positions, that of the first token.
+    [[nodiscard]] at::Tensor embed(const at::Tensor& tokens, const at::Tensor& positions, int64_t first = 0) const;
 
     const BlockSettings& settings_;
     const ParameterUnits& units_;
@@ -61,6 +77,7 @@ private:
         Recompute repeated; // in the backward pass; selective: its parts, by the block itself
     };
     std::vector<Layer> layers_;
+    std::vector<std::shared_ptr<const LayerGraphs>> graphs_; // of layers that follow each other; rising
     std::vector<PredictionModule> modules_;
     double ahead_weight_; // of a module's loss
     bool by_operation_;

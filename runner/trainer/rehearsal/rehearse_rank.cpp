@@ -3,6 +3,7 @@
 
 #include "core/layout/batch_ramp.h"
 #include "core/plan/plan_schedule.h"
+#include "core/program/graph_forms.h"
 #include "runner/trainer/rehearsal/pass_player.h"
 #include "runner/trainer/rehearsal/recording_transport.h"
 #include "runner/trainer/rehearsal/rehearsed_device.h"
@@ -33,20 +34,12 @@ WireTotals traffic_of(const RankProgram& program, std::size_t first_operation)
     return totals;
 }
 
-// at::cuda::getChosenWorkspaceSize() of LibTorch 2.11: one size for compute capability 9.0, one for all others. An H200
-// showed both workspaces of 32 MiB (tests/bench/README.md).
-uint64_t product_workspace(const Gpu& gpu)
-{
-    constexpr uint64_t kKiB = 1024;
-    return gpu.generation == "hopper" ? 8 * 4096 * kKiB : (2 * 4096 + 8 * 16) * kKiB;
-}
-
 DeviceTraits device_of(const ResolvedPlan& plan, const RankSettings& settings)
 {
     const Gpu& gpu = plan.cluster.gpu;
     if (settings.on_cpus || gpu.is_cpu())
         return {.cpu = true, .threads = settings.threads > 0 ? settings.threads : threads_of_rank(plan)};
-    return {.product_workspace = product_workspace(gpu),
+    return {.product_workspace = uint64_t(product_workspace(gpu)),
         .multiprocessors = gpu.multiprocessors,
         .deterministic = plan.run.deterministic};
 }

@@ -38,7 +38,7 @@ bool is_apart()
 struct Workspaces {
     bool trainer = false, autograd = false; // taken
 };
-Workspaces workspaces;
+Workspaces workspaces, of_recordings; // which have a stream of their own
 
 // Autograd adds a second gradient to the first in its place where nobody else has that, but not on device `meta`
 // (can_accumulate_inplace() in torch/csrc/autograd/input_buffer.cpp): the sum gets the memory of the first.
@@ -199,7 +199,8 @@ void check_use(const Call& call, const at::RecordFunction& function)
 void take_workspace()
 {
     const bool in_autograd = torch::autograd::get_current_graph_task_id() >= 0;
-    if (!std::exchange(in_autograd ? workspaces.autograd : workspaces.trainer, true))
+    Workspaces& own = ledger->apart() ? of_recordings : workspaces;
+    if (!std::exchange(in_autograd ? own.autograd : own.trainer, true))
         ledger->allocate_for_good(traits.product_workspace);
 }
 
@@ -249,6 +250,11 @@ void end_node(const at::RecordFunction&, at::ObserverContext*)
 }
 } // namespace
 
+Ledger* rehearsed_ledger()
+{
+    return ledger;
+}
+
 const DeviceTraits& rehearsed_device()
 {
     return traits;
@@ -278,7 +284,7 @@ RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_
     prices = &own_prices;
     traits = own_traits;
     kernels = 0;
-    workspaces = {};
+    workspaces = of_recordings = {};
     more_owners.clear();
     nodes_at_work.clear();
 }

@@ -27,6 +27,9 @@ struct DeviceTraits {
 };
 const DeviceTraits& rehearsed_device(); // of the RehearsedDevice that lives; none: a GPU of which nothing is known
 
+// Of the RehearsedDevice that lives; none: null.
+Ledger* rehearsed_ledger();
+
 // One at a time in a process; it must outlive every tensor of device `meta` that is made while it lives.
 class RehearsedDevice {
 public:

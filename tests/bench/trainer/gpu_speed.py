@@ -4,6 +4,7 @@
 
     gpu_speed.py --trainer BUILD/bin/fourfold-trainer-cuda --python VENV/bin/python [--pairs 5] [--sizes 1b,3b]
                  [--peak 989]
+    gpu_speed.py --trainer BUILD/bin/fourfold-trainer-cuda --graphs --sizes 125m   # CUDA graphs beside none
 
 Runs the two programs in turn, pair by pair, and prints the medians as a table; MFU against the dense bf16 peak in
 TFLOP/s (989: H100 SXM). The Python needs torch of the same version as the trainer's LibTorch (README.md). `--device
@@ -28,6 +29,8 @@ WARM_UP = 3
 SIZES = {
     "tiny": {"layers": 2, "hidden": 128, "heads": 4, "kv_heads": 2, "ffn": 352, "vocab": 512, "seq_len": 128,
              "micro_batch": 2, "global_batch": 4},
+    "125m": {"layers": 12, "hidden": 768, "heads": 12, "kv_heads": 12, "ffn": 2048, "vocab": 32000, "seq_len": 1024,
+             "micro_batch": 1, "global_batch": 8},
     "1b": {"layers": 16, "hidden": 2048, "heads": 32, "kv_heads": 8, "ffn": 8192, "vocab": 32000, "seq_len": 4096,
            "micro_batch": 4, "global_batch": 16},
     "3b": {"layers": 28, "hidden": 3072, "heads": 24, "kv_heads": 8, "ffn": 8192, "vocab": 32000, "seq_len": 4096,
@@ -43,7 +46,7 @@ def flops_per_token(size):
     return 6 * matrices + 12 * size["layers"] * size["hidden"] * size["seq_len"]
 
 
-def plan_of(size, tokens, steps, device):
+def plan_of(size, tokens, steps, device, graphs=False):
     plan = speed.plan_of("tp", tokens, steps, "ring")
     plan["layout"] = {"tp": 1, "cp": 1, "pp": 1, "dp": 1}
     plan["gpus"] = 1
@@ -58,14 +61,15 @@ def plan_of(size, tokens, steps, device):
                          "precision": "bf16" if device == "cuda" else "fp32",
                          "attention": "cudnn" if device == "cuda" else "flash2"}  # what torch chooses there
     plan["run"]["steps"] = WARM_UP + steps
+    plan["run"]["environment"] = {"FOURFOLD_CUDA_GRAPHS": "1"} if graphs else {}
     return plan
 
 
-def run_fourfold(trainer, size, tokens, steps, device):
+def run_fourfold(trainer, size, tokens, steps, device, graphs=False):
     with tempfile.TemporaryDirectory() as folder:
         plan = os.path.join(folder, "plan.json")
         with open(plan, "w") as file:
-            json.dump(plan_of(size, tokens, steps, device), file)
+            json.dump(plan_of(size, tokens, steps, device, graphs), file)
         environment = os.environ | {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0",
                                     "FOURFOLD_BACKEND": "nccl" if device == "cuda" else "gloo"}
         done = subprocess.run([trainer, "--plan", plan, "--run-dir", folder], env=environment, capture_output=True,
@@ -133,6 +137,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trainer")
     parser.add_argument("--python")
+    parser.add_argument("--graphs", action="store_true", help="with CUDA graphs, beside the same without them")
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--sizes", default="1b,3b")
@@ -142,9 +147,10 @@ def main():
     arguments = parser.parse_args()
     if arguments.torch_side:
         return torch_side(SIZES[arguments.torch_side], arguments.steps, arguments.device)
-    if not arguments.trainer or not arguments.python:
-        parser.error("--trainer and --python are needed")
-    print("| | fourfold tokens/s | MFU | GiB | torch tokens/s | MFU | GiB | ratio, median of pairs | ratios |\n"
+    if not arguments.trainer or bool(arguments.python) == arguments.graphs:
+        parser.error("--trainer is needed, and --python or --graphs: what it is compared with")
+    other = "without graphs" if arguments.graphs else "torch"
+    print(f"| | fourfold tokens/s | MFU | GiB | {other} tokens/s | MFU | GiB | ratio, median of pairs | ratios |\n"
           "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in arguments.sizes.split(","):
         size = SIZES[name]
@@ -157,9 +163,12 @@ def main():
                 file.write(struct.pack(f"<{count}H", *(generator.randrange(size["vocab"]) for _ in range(count))))
             ours, theirs, memory = [], [], [0, 0]
             for _ in range(arguments.pairs):
-                times, memory[0] = run_fourfold(arguments.trainer, size, tokens, arguments.steps, arguments.device)
+                def fourfold(graphs):
+                    return run_fourfold(arguments.trainer, size, tokens, arguments.steps, arguments.device, graphs)
+                times, memory[0] = fourfold(arguments.graphs)
                 ours.append(per_step / statistics.median(times))
-                times, memory[1] = run_torch(arguments.python, name, arguments.steps, arguments.device)
+                times, memory[1] = (fourfold(False) if arguments.graphs else
+                                    run_torch(arguments.python, name, arguments.steps, arguments.device))
                 theirs.append(per_step / statistics.median(times))
         ratios = [a / b for a, b in zip(ours, theirs)]
 

@@ -5,7 +5,8 @@
     speed.py --trainer BUILD/bin/fourfold-trainer --python VENV/bin/python [--pairs 5] [--modes dp,tp,pp,cp]
     speed.py --trainer BUILD/bin/fourfold-trainer --plain --ranks 1 --modes dp   # beside its own plain kernels
 
-Runs the two programs in turn, pair by pair, so that other load meets both, and prints the medians as a table. The
+Runs the two programs in turn, pair by pair, so that other load meets both, and prints the medians as a table, with the
+most memory that a rank had resident. --size: other models, whose step is in its products or in launching them. The
 Python needs torch of the same version as the trainer's LibTorch (README.md). Nothing is written but a temporary folder.
 """
 import argparse
@@ -18,10 +19,16 @@ import statistics
 import struct
 import subprocess
 import tempfile
+import threading
 
 RANKS = 4
 SIZE = {"layers": 4, "hidden": 256, "heads": 8, "kv_heads": 4, "ffn": 704, "vocab": 1024, "seq_len": 256,
         "micro_batch": 1, "global_batch": 16}
+SIZES = {
+    "product": {"layers": 4, "hidden": 768, "heads": 12, "kv_heads": 12, "ffn": 2048, "vocab": 2048, "seq_len": 512,
+                "micro_batch": 2, "global_batch": 4},
+    "launch": {"layers": 12, "hidden": 64, "heads": 4, "kv_heads": 4, "ffn": 176, "vocab": 256, "seq_len": 32,
+               "micro_batch": 1, "global_batch": 32}}
 WARM_UP = 2
 
 
@@ -54,6 +61,7 @@ def plan_of(mode, tokens, steps, cp_method, plain=False):
 
 
 def launch(command, folder, extra):
+    """What rank 0 printed, and the most memory that a rank had resident, bytes."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -67,9 +75,18 @@ def launch(command, folder, extra):
             "GLOO_SOCKET_IFNAME": "lo"}
         log = open(os.path.join(folder, f"log{rank}"), "w+")
         processes.append((subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT), log))
+    failed, resident = [], 0
+    late = threading.Timer(900, lambda: [process.kill() for process, _ in processes])
+    late.start()
     try:
-        failed = [rank for rank, (process, _) in enumerate(processes) if process.wait(timeout=900)]
+        for rank, (process, _) in enumerate(processes):
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            resident = max(resident, used.ru_maxrss * 1024)
+            if process.returncode:
+                failed.append(rank)
     finally:
+        late.cancel()
         for process, _ in processes:
             if process.poll() is None:
                 process.kill()
@@ -79,7 +96,7 @@ def launch(command, folder, extra):
         texts.append(log.read())
     if failed:
         raise SystemExit(f"rank {failed[0]} of {command[0]} failed:\n{texts[failed[0]][-2000:]}")
-    return texts[0]
+    return texts[0], resident
 
 
 def run_fourfold(trainer, mode, tokens, steps, cp_method, plain=False):
@@ -87,18 +104,19 @@ def run_fourfold(trainer, mode, tokens, steps, cp_method, plain=False):
         plan = os.path.join(folder, "plan.json")
         with open(plan, "w") as file:
             json.dump(plan_of(mode, tokens, steps, cp_method, plain), file)
-        launch([trainer, "--plan", plan, "--run-dir", folder], folder, {"FOURFOLD_BACKEND": "gloo"})
+        _, resident = launch([trainer, "--plan", plan, "--run-dir", folder], folder, {"FOURFOLD_BACKEND": "gloo"})
         with open(os.path.join(folder, "rank0.jsonl")) as file:
             events = [json.loads(line) for line in file]
-        return [event["step_time_s"] for event in events if event["event"] == "step"][WARM_UP:]
+        return [event["step_time_s"] for event in events if event["event"] == "step"][WARM_UP:], resident
 
 
 def run_torch(python, mode, steps):
     arguments = [part for name, value in SIZE.items() for part in (f"--{name}", str(value))]
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_rank.py")
     with tempfile.TemporaryDirectory() as folder:
-        text = launch([python, script, mode, *arguments, "--steps", str(steps), "--warm_up", str(WARM_UP)], folder, {})
-        return json.loads(text.strip().splitlines()[-1])
+        text, resident = launch(
+            [python, script, mode, *arguments, "--steps", str(steps), "--warm_up", str(WARM_UP)], folder, {})
+        return json.loads(text.strip().splitlines()[-1]), resident
 
 
 def main():
@@ -110,31 +128,39 @@ def main():
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--modes", default="dp,tp,pp,cp")
+    parser.add_argument("--size", choices=list(SIZES))
     parser.add_argument("--cp-method", default="ring", choices=["ring", "all-gather"])
     arguments = parser.parse_args()
     if bool(arguments.python) == arguments.plain:
         parser.error("--python or --plain: what it is compared with")
     globals()["RANKS"] = arguments.ranks
+    SIZE.update(SIZES.get(arguments.size, {}))
     tokens_per_step = SIZE["global_batch"] * SIZE["seq_len"]
     other = "plain" if arguments.plain else "torch"
-    print(f"| | fourfold tokens/s | {other} tokens/s | ratio, median of pairs | ratios |\n| --- | --- | --- | --- | --- |")
+    print(f"load average before: {os.getloadavg()[0]:.1f}")
+    print(f"| | fourfold tokens/s | {other} tokens/s | ratio, median of pairs | ratios | resident MB, ratio |")
+    print("| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         tokens = os.path.join(folder, "tokens.bin")
         generator = random.Random(1)
         with open(tokens, "wb") as file:
             file.write(struct.pack("<100000H", *(generator.randrange(SIZE["vocab"]) for _ in range(100000))))
         for mode in arguments.modes.split(","):
-            ours, theirs = [], []
+            ours, theirs, resident = [], [], {True: [], False: []}
             for _ in range(arguments.pairs):
                 def fourfold(plain):
                     return run_fourfold(arguments.trainer, mode, tokens, arguments.steps, arguments.cp_method, plain)
                 for speeds, run in ((ours, lambda: fourfold(False)),
                                     (theirs, lambda: fourfold(True) if arguments.plain
                                      else run_torch(arguments.python, mode, arguments.steps))):
-                    speeds.append(tokens_per_step / statistics.median(run()))
+                    times, bytes_resident = run()
+                    speeds.append(tokens_per_step / statistics.median(times))
+                    resident[speeds is ours].append(bytes_resident / 1e6)
             ratios = [a / b for a, b in zip(ours, theirs)]
+            own, others = (statistics.median(resident[side]) for side in (True, False))
             print(f"| {mode.upper()} {RANKS} | {statistics.median(ours):.0f} | {statistics.median(theirs):.0f} | "
-                  f"{statistics.median(ratios):.2f} | {', '.join(f'{r:.2f}' for r in ratios)} |", flush=True)
+                  f"{statistics.median(ratios):.2f} | {', '.join(f'{r:.2f}' for r in ratios)} | "
+                  f"{own:.0f} / {others:.0f}, {own / others:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

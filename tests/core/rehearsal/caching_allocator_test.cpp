@@ -56,6 +56,28 @@ TEST(CachingAllocator, WhatIsFreeIsTakenAgain)
     EXPECT_EQ(memory.reserved(), 50 * kMiB);
 }
 
+// As beginAllocateToPool() has it for graphs, and every stream beside the first.
+TEST(CachingAllocator, PoolsShareNoMemory)
+{
+    CachingAllocator memory;
+    const int stream = memory.new_pool(false), graphs = memory.new_pool(true);
+    memory.free(memory.allocate(30 * kMiB));
+    std::vector<uint64_t> addresses;
+    for (const int pool : {stream, graphs, 0}) {
+        memory.use_pool(pool);
+        addresses.push_back(memory.allocate(30 * kMiB));
+    }
+    EXPECT_EQ(memory.reserved(), 90 * kMiB) << "the first pool's block was taken again, by the first pool alone";
+    memory.use_pool(0);
+    for (const uint64_t address : addresses) // to where it came from
+        memory.free(address);
+    memory.use_pool(graphs);
+    EXPECT_EQ(memory.allocate(30 * kMiB), addresses[1]);
+    memory.free(addresses[1]);
+    memory.give_back_segments();
+    EXPECT_EQ(memory.reserved(), 30 * kMiB) << "graphs keep theirs";
+}
+
 TEST(CachingAllocator, ARestOfOneMebibyteIsNotSplitOff)
 {
     CachingAllocator memory;

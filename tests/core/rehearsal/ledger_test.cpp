@@ -218,5 +218,21 @@ TEST(Ledger, MemoryUnderWayIsLeftAlone)
     EXPECT_EQ(found(waits, true), "");
 }
 
+// What is recorded is not done yet: it counts where it is asked for.
+TEST(Ledger, CountsApart)
+{
+    Ledger ledger;
+    ledger.compute({.seconds = 1, .launches = 1});
+    ledger.begin_apart(ledger.new_pool(true));
+    EXPECT_TRUE(ledger.apart());
+    ledger.compute({.flops = 8, .seconds = 2, .launches = 3});
+    const uint64_t recorded = ledger.allocate(1 << 20);
+    EXPECT_EQ(ledger.end_apart(), (KernelWork{.flops = 8, .seconds = 2, .launches = 3}));
+    EXPECT_FALSE(ledger.apart());
+    EXPECT_EQ(ledger.total(), (KernelWork{.seconds = 1, .launches = 1}));
+    EXPECT_NE(ledger.allocate(1 << 20), recorded);
+    EXPECT_EQ(ledger.memory().reserved(), 4u << 20);
+}
+
 } // namespace
 } // namespace fourfold::test
