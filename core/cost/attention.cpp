@@ -89,4 +89,16 @@ Price price_attention(const Attention& attention, Phase phase, const CostContext
     return attention.fused ? price_fused(attention, phase, context) : price_in_memory(attention, phase, context);
 }
 
+Usage usage_of_attention(const Attention& attention, Phase phase, const CostContext& context)
+{
+    Usage usage;
+    Attention half = attention;
+    half.causal = true;
+    usage[Limit::compute] = flops(half, phase) / context.limit_flops;
+    // Queries and output, backward with their gradients; heads may share keys and values.
+    usage[Limit::memory] = (phase == Phase::backward ? 4 : 2) * attention.queries * attention.head_dim * attention.batch
+        * context.operand_bytes / context.limit_bytes_s;
+    return usage;
+}
+
 } // namespace fourfold

@@ -119,4 +119,52 @@ Price price_collective(const Collective& collective, const CostContext& context)
     return price;
 }
 
+Usage usage_of_collective(const Collective& collective, const CostContext& context)
+{
+    Usage usage;
+    const GroupSpan span = span_of(collective, context);
+    if (span.size <= 1)
+        return usage;
+    const double size = span.size, nodes = span.nodes, here = span.per_node;
+    double inside = 0, outside = 0;
+    switch (collective.kind) {
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+        inside = collective.bytes * (here - 1) / size;
+        outside = collective.bytes * (size - here) / size / here;
+        break;
+    case Collective::all_reduce:
+        inside = collective.bytes * (here - 1) / here;
+        outside = collective.bytes / here * (nodes - 1) / nodes;
+        break;
+    case Collective::all_to_all:
+        if (collective.routing.active > 0) {
+            const double token = collective.bytes / collective.routing.active;
+            inside = nodes > 1 ? 0 : token * copies_out(collective.routing, size);
+            outside = nodes > 1 ? token * copies_out(collective.routing, nodes) : 0;
+        } else {
+            inside = collective.bytes * (here - 1) / size;
+            outside = collective.bytes * (size - here) / size;
+        }
+        break;
+    }
+    usage[Limit::node_links] = seconds_at(inside, full_node_bytes_s(span, context.cluster));
+    usage[Limit::network] = seconds_at(outside, full_network_bytes_s(context.cluster));
+    return usage;
+}
+
+StepWork step_work_of_collective(const Collective& collective)
+{
+    switch (collective.kind) {
+    case Collective::all_reduce:
+    case Collective::reduce_scatter:
+        return StepWork::reduce;
+    case Collective::all_gather:
+        return StepWork::gather;
+    case Collective::all_to_all:
+        break;
+    }
+    return StepWork::other;
+}
+
 } // namespace fourfold

@@ -33,4 +33,11 @@ Price price_optimizer(const OptimizerUpdate& update, const CostContext& context)
     return price;
 }
 
+Usage usage_of_optimizer(const OptimizerUpdate& update, const CostContext& context)
+{
+    Usage usage;
+    usage[Limit::memory] = update.least_bytes / context.limit_bytes_s;
+    return usage;
+}
+
 } // namespace fourfold

@@ -63,4 +63,15 @@ Price price_gemm(const Gemm& product, const CostContext& context)
     return price;
 }
 
+Usage usage_of_gemm(const Gemm& product, const CostContext& context)
+{
+    Usage usage;
+    usage[Limit::compute] = flops(product) / (context.limit_flops * (product.narrow ? context.narrow_ratio : 1));
+    const double operand = product.narrow ? context.narrow_bytes : context.operand_bytes;
+    usage[Limit::memory] = product.batch
+        * ((product.m + product.n) * product.k * operand + product.m * product.n * context.operand_bytes)
+        / context.limit_bytes_s;
+    return usage;
+}
+
 } // namespace fourfold

@@ -35,18 +35,6 @@ std::string price_source(std::string_view data, std::initializer_list<Constant> 
 
 namespace {
 
-struct PriceOfWork {
-    Phase phase;
-    const CostContext& context;
-    Price operator()(const Gemm& work) const { return price_gemm(work, context); }
-    Price operator()(const Attention& work) const { return price_attention(work, phase, context); }
-    Price operator()(const Elementwise& work) const { return price_elementwise(work, context); }
-    Price operator()(const Collective& work) const { return price_collective(work, context); }
-    Price operator()(const PointToPoint& work) const { return price_send_receive(work, context); }
-    Price operator()(const OptimizerUpdate& work) const { return price_optimizer(work, context); }
-    Price operator()(const HostCost& work) const { return price_host(work, context); }
-};
-
 // By all cores of the rank, where that takes less.
 void share_among_cores(Price& price, const CostContext& context)
 {

@@ -22,6 +22,11 @@ double rack_bytes_s(const GroupSpan& span, double streams, const CostContext& co
 // The same at the full rate of the links, whatever the stack and the way to the adapters.
 double full_node_bytes_s(const GroupSpan& span, const Cluster& cluster);
 double full_network_bytes_s(const Cluster& cluster);
+// Bytes over bandwidth; nothing takes no time, whatever the link.
+inline double seconds_at(double bytes, double bytes_s)
+{
+    return bytes > 0 && bytes_s > 0 ? bytes / bytes_s : 0;
+}
 
 // Racks that the group touches, and its nodes in one of them; 1 rack where none are described.
 int racks_of(const GroupSpan& span, const Cluster& cluster);

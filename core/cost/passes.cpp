@@ -185,33 +185,6 @@ ChunkTime chunk_time(const ChunkProgram& chunk, const CostContext& context)
     return {compose(forward, context), compose(backward, context)};
 }
 
-namespace {
-
-// A kind of work or a collective that is not named here does not compile: whoever adds one says what waits for it.
-struct WhatWaits {
-    StepWork operator()(const OptimizerUpdate&) const { return StepWork::optimizer; }
-    StepWork operator()(const Collective& collective) const
-    {
-        switch (collective.kind) {
-        case Collective::all_reduce:
-        case Collective::reduce_scatter:
-            return StepWork::reduce;
-        case Collective::all_gather:
-            return StepWork::gather;
-        case Collective::all_to_all:
-            break;
-        }
-        return StepWork::other;
-    }
-    StepWork operator()(const Gemm&) const { return StepWork::other; }
-    StepWork operator()(const Attention&) const { return StepWork::other; }
-    StepWork operator()(const Elementwise&) const { return StepWork::other; }
-    StepWork operator()(const PointToPoint&) const { return StepWork::other; }
-    StepWork operator()(const HostCost&) const { return StepWork::other; }
-};
-
-} // namespace
-
 StepWork step_work(const Operation& operation)
 {
     // An optimizer's own products and exchanges run within its update.

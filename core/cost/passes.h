@@ -57,10 +57,6 @@ struct CoveredWork {
 };
 CoveredWork covered(const Operation& operation, double seconds, const CostContext& context);
 
-// What a stage does once a step, in this order: it reduces its gradients when its last backward ends, each of the
-// others begins when every stage has ended the one before.
-enum class StepWork : std::uint8_t { reduce, optimizer, gather, other };
-inline constexpr std::size_t kStepWorks = static_cast<std::size_t>(StepWork::other) + 1;
 StepWork step_work(const Operation& operation);
 
 struct StepTerm {

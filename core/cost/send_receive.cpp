@@ -63,4 +63,16 @@ Price price_send_receive(const PointToPoint& transfer, const CostContext& contex
     return price;
 }
 
+Usage usage_of_send_receive(const PointToPoint& transfer, const CostContext& context)
+{
+    Usage usage;
+    const GroupSpan& span = context.span(transfer.group);
+    if (span.crosses_nodes())
+        usage[Limit::network]
+            = seconds_at(transfer.bytes, full_network_bytes_s(context.cluster) * context.cluster.gpus_per_node);
+    else
+        usage[Limit::node_links] = seconds_at(transfer.bytes, full_node_bytes_s(span, context.cluster));
+    return usage;
+}
+
 } // namespace fourfold

@@ -7,7 +7,7 @@
 #include "core/dashboards/dashboard.h"
 #include "core/dashboards/wire_format.h"
 #include "core/dataset/appended_file.h"
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 
 #include <cmath>
 #include <ctime>
@@ -94,7 +94,7 @@ public:
             FOURFOLD_CHECK(begin(numbers.time));
         if (kind_of(event) == EventKind::end) {
             FOURFOLD_CHECK(write_row());
-            exit_code_ = string_at(event, "status") == "ok" ? 0 : 1;
+            exit_code_ = read_event<EndEvent>(event).status == "ok" ? 0 : 1;
         }
         if (numbers.values.empty())
             return {};

@@ -2,6 +2,7 @@
 #include "core/history/event_rows.h"
 
 #include "core/history/clock.h"
+#include "core/history/event_types.h"
 #include "core/history/rows.h"
 
 #include <algorithm>
@@ -49,16 +50,15 @@ void add_versions(SQLite::Database& database, const std::string& run, const Json
     }
 }
 
-std::string cause_of(const Json& error)
+std::string cause_of(const Json& event)
 {
-    std::string cause = string_at(error, "message");
-    if (cause.empty())
-        cause = string_at(error, "kind");
+    const ErrorEvent error = read_event<ErrorEvent>(event);
+    const std::string& cause = error.message.empty() ? error.kind : error.message;
     std::string who;
-    if (const int rank = whole(error, "rank", -1); rank >= 0)
+    if (const int rank = whole(event, "rank", -1); rank >= 0)
         who = "rank " + std::to_string(rank);
-    if (const std::string host = string_at(error, "host"); !host.empty())
-        who += (who.empty() ? "" : " on ") + host;
+    if (!error.host.empty())
+        who += (who.empty() ? "" : " on ") + error.host;
     return who.empty() ? cause : who + ": " + cause;
 }
 
@@ -203,7 +203,7 @@ void EventRows::add_consequence(const std::string& run, const Event& event)
         break;
     case EventKind::eval: {
         SQLite::Statement update = update_run("eval_loss = coalesce(?, eval_loss)");
-        bind_real(update, 1, number_at(json, "loss"));
+        bind_real(update, 1, read_event<EvalEvent>(json).loss);
         update.bind(2, run);
         update.exec();
         break;
@@ -218,15 +218,15 @@ void EventRows::add_consequence(const std::string& run, const Event& event)
         set_problem_once(database_, run, cause_of(json));
         break;
     case EventKind::end: {
-        const std::string status = string_at(json, "status");
-        if (is_terminal(status)) {
+        const EndEvent end = read_event<EndEvent>(json);
+        if (is_terminal(end.status)) {
             SQLite::Statement update = update_run("state = ?");
-            update.bind(1, status);
+            update.bind(1, end.status);
             update.bind(2, run);
             update.exec();
         }
-        if (status != name(RunState::ok) && !string_at(json, "message").empty())
-            set_problem_once(database_, run, string_at(json, "message"));
+        if (end.status != name(RunState::ok) && !end.message.empty())
+            set_problem_once(database_, run, end.message);
         break;
     }
     default:

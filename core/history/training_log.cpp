@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/training_log.h"
 
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "core/history/run_state.h"
 
 #include <algorithm>
@@ -173,11 +173,7 @@ std::vector<Json> events_of_log(
     const TrainingLog& log, int global_batch, int seq_len, int gpus, const std::string& time)
 {
     std::vector<Json> out;
-    const auto add = [&](Json event) {
-        Json whole = {{"seq", out.size()}, {"time", time}, {"rank", 0}};
-        whole.update(event);
-        out.push_back(std::move(whole));
-    };
+    const auto add = [&](const auto& event) { out.push_back(event_of_import(out.size(), time, event)); };
     for (const LoggedStep& step : log.steps) {
         const double tokens = step.global_batch.value_or(global_batch) * seq_len;
         auto tps = step.tps_per_gpu;
@@ -186,14 +182,21 @@ std::vector<Json> events_of_log(
             tps = tokens / *seconds / gpus;
         if (!seconds && tps && *tps > 0)
             seconds = tokens / *tps / gpus;
-        add({{"event", name(EventKind::step)}, {"step", step.step}, {"loss", number_or_null(step.loss)},
-            {"grad_norm", number_or_null(step.grad_norm)}, {"learning_rate", number_or_null(step.learning_rate)},
-            {"step_time_s", number_or_null(seconds)}, {"tps_per_gpu", number_or_null(tps)},
-            {"tflops_per_gpu", number_or_null(step.tflops_per_gpu)}, {"mfu", number_or_null(step.mfu)},
-            {"memory_peak_gib", number_or_null(step.memory_gib)}, {"samples", number_or_null(step.samples)},
-            {"loss_scale", number_or_null(step.loss_scale)}});
+        StepEvent event;
+        event.step = step.step;
+        event.loss = step.loss;
+        event.grad_norm = step.grad_norm;
+        event.learning_rate = step.learning_rate;
+        event.step_time_s = seconds;
+        event.tps_per_gpu = tps;
+        event.tflops_per_gpu = step.tflops_per_gpu;
+        event.mfu = step.mfu;
+        event.memory_peak_gib = step.memory_gib;
+        event.samples = step.samples;
+        event.loss_scale = step.loss_scale;
+        add(event);
     }
-    add({{"event", name(EventKind::end)}, {"status", name(log.out_of_memory ? RunState::oom : RunState::ok)}});
+    add(EndEvent{.status = std::string(name(log.out_of_memory ? RunState::oom : RunState::ok))});
     return out;
 }
 

@@ -165,6 +165,19 @@ Expected<Fields> rope_parameters(const Fields& config, const std::string& layer_
     return parameters.has(layer_type) ? parameters.object(layer_type) : Expected<Fields>(parameters);
 }
 
+Expected<void> read_latents(const Fields& config, ModelShape& model)
+{
+    LatentAttention latent;
+    FOURFOLD_TRY(latent.q_rank, config.integer_or("q_lora_rank", 0, 1, kMostWidth));
+    FOURFOLD_TRY(latent.kv_rank, config.integer("kv_lora_rank", 1, kMostWidth));
+    FOURFOLD_TRY(latent.nope_head_dim, config.integer("qk_nope_head_dim", 1, kMostHeadDim));
+    FOURFOLD_TRY(latent.rope_head_dim, config.integer("qk_rope_head_dim", 1, kMostHeadDim));
+    FOURFOLD_TRY(latent.value_head_dim, config.integer("v_head_dim", 1, kMostHeadDim));
+    model.latent = latent;
+    model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
+    return {};
+}
+
 Expected<void> read_window(const Fields& config, ModelShape& model)
 {
     FOURFOLD_TRY(model.window.tokens, config.integer_or("sliding_window", 0, 1, kMostWidth));

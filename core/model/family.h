@@ -64,6 +64,8 @@ Expected<void> read_balance(const Fields& config, const std::string& key, Expert
 Expected<void> read_rope(const Fields& config, ModelShape& model);
 // `rope_parameters` of transformers 5, which has an object for each type of layer where there are several.
 Expected<Fields> rope_parameters(const Fields& config, const std::string& layer_type);
+// DeepSeek's keys of latent attention, and the heads' width that follows from them.
+Expected<void> read_latents(const Fields& config, ModelShape& model);
 // `sliding_window` of every layer, null or absent: none.
 Expected<void> read_window(const Fields& config, ModelShape& model);
 void write_window(const ModelShape& model, Json& config);

@@ -45,18 +45,11 @@ void mixtral_layer(Rows& rows, const ModelShape& m, bool /*experts*/)
 
 Expected<void> read_deepseek(const Fields& config, ModelShape& model)
 {
-    LatentAttention latent;
-    FOURFOLD_TRY(latent.q_rank, config.integer_or("q_lora_rank", 0, 1, kMostWidth));
-    FOURFOLD_TRY(latent.kv_rank, config.integer("kv_lora_rank", 1, kMostWidth));
-    FOURFOLD_TRY(latent.nope_head_dim, config.integer("qk_nope_head_dim", 1, config_keys::kMostHeadDim));
-    FOURFOLD_TRY(latent.rope_head_dim, config.integer("qk_rope_head_dim", 1, config_keys::kMostHeadDim));
-    FOURFOLD_TRY(latent.value_head_dim, config.integer("v_head_dim", 1, config_keys::kMostHeadDim));
-    model.latent = latent;
+    FOURFOLD_CHECK(config_keys::read_latents(config, model));
     FOURFOLD_TRY(model.hidden, config.integer("hidden_size", 1, kMostWidth));
     FOURFOLD_TRY(model.layers, config.small_integer("num_hidden_layers", 1, config_keys::kMostLayers));
     FOURFOLD_TRY(model.heads, config.small_integer("num_attention_heads", 1, config_keys::kMostHeads));
     model.kv_heads = model.heads; // latent attention expands keys and values to every head
-    model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
     FOURFOLD_TRY(model.ffn, config.integer("intermediate_size", 1, kMostWidth));
     FOURFOLD_TRY(model.vocab, config.integer("vocab_size", 1, config_keys::kMostVocab));
     FOURFOLD_TRY(model.max_positions, config.integer_or("max_position_embeddings", 4096));

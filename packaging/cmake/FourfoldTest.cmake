@@ -8,12 +8,14 @@ if(FOURFOLD_SANITIZE)
 endif()
 
 # fourfold_test(NAME SOURCES a.cpp ... LIBRARIES x ... [LABEL quick|long] [LONG pattern ...] [TIMEOUT seconds]
-#               [ENVIRONMENT A=b ...] [RUN_SERIAL] [SHARDS n])
+#               [ENVIRONMENT A=b ...] [RUN_SERIAL] [SHARDS n] [WAITS])
 # One GoogleTest program; each of its cases is a CTest test of that label (default: quick). LONG names the slow cases of
 # a quick program that have a quick sibling, as in "Suite.Case" or "Suite.A*". SHARDS: n CTest tests share the cases, for
-# programs that take long to start or that keep what their cases have in common.
+# programs that take long to start or that keep what their cases have in common. WAITS: its cases wait for clocks and
+# other processes more than they compute; two of all such cases run at a time, so that the cores have other tests to do
+# meanwhile, and first, as they bound how long a suite takes.
 function(fourfold_test name)
-    cmake_parse_arguments(ARG "RUN_SERIAL" "LABEL;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
+    cmake_parse_arguments(ARG "RUN_SERIAL;WAITS" "LABEL;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
     if(NOT ARG_LABEL)
         set(ARG_LABEL quick)
     endif()
@@ -32,6 +34,14 @@ function(fourfold_test name)
     set(properties TIMEOUT ${ARG_TIMEOUT})
     if(ARG_RUN_SERIAL)
         list(APPEND properties RUN_SERIAL TRUE)
+    endif()
+    if(ARG_WAITS)
+        get_property(waiting GLOBAL PROPERTY FOURFOLD_WAITING)
+        math(EXPR waiting "1 - 0${waiting}") # every second program
+        set_property(GLOBAL PROPERTY FOURFOLD_WAITING ${waiting})
+        list(APPEND properties RESOURCE_LOCK waits_${waiting} COST 1000)
+    elseif(ARG_SHARDS)
+        list(APPEND properties COST 100)
     endif()
     if(ARG_SHARDS)
         if(ARG_LONG OR ARG_ENVIRONMENT)

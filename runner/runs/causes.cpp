@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/causes.h"
 
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ constexpr std::size_t kMostErrors = 256; // of a node: the first ones, among whi
 // Whether the ranks of a node only missed a rank that failed, or were told of one.
 bool of_another(const Json& error)
 {
-    return error.is_null() || !text_field(error, "origin", "own").starts_with("own");
+    const std::string origin = read_event<ErrorEvent>(error).origin;
+    return error.is_null() || (!origin.empty() && !origin.starts_with("own"));
 }
 
 } // namespace

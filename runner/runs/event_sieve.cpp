@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/event_sieve.h"
 
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "runner/protocol/message.h"
 
 #include <algorithm>
@@ -18,6 +18,15 @@ std::optional<Json> event_of(std::string_view line)
     if (!event || !event->is_object() || integer_field(*event, "seq", -1) < 0 || text_field(*event, "event").empty())
         return {};
     return *std::move(event);
+}
+
+// An event that no node wrote.
+template <typename Event>
+Json event_of_client(int64_t seq, const Event& event)
+{
+    Json json = {{"seq", seq}, {"time", utc_now()}, {"event", name(Event::kKind)}, {"client", true}};
+    write_event(event, json);
+    return json;
 }
 
 } // namespace
@@ -60,9 +69,7 @@ void EventSieve::fill(Taken& taken, int64_t until)
             ? "event " + std::to_string(first) + " is missing: "
             : "events " + std::to_string(first) + " to " + std::to_string(until - 1) + " are missing: ";
         message += damaged_lines_ > 0 ? damage() : "events.jsonl on " + host_ + " has a gap there";
-        stand_in(taken,
-            {{"seq", next_seq_}, {"time", utc_now()}, {"event", name(EventKind::warning)}, {"kind", "missing"},
-                {"client", true}, {"message", std::move(message)}});
+        stand_in(taken, event_of_client(next_seq_, WarningEvent{.kind = "missing", .message = std::move(message)}));
         while (next_seq_ < until)
             stand_in(taken, {{"seq", next_seq_}, {"event", name(EventKind::missing)}, {"client", true}});
     } else if (damaged_lines_ > 0) {
@@ -123,11 +130,7 @@ EventSieve::Taken EventSieve::end(const std::string& status, const std::string& 
     else if (message.empty())
         message = "events.jsonl on " + host_ + " ends without an end";
     damaged_lines_ = damaged_bytes_ = 0;
-    Json event = {
-        {"seq", next_seq_}, {"time", utc_now()}, {"event", name(EventKind::end)}, {"client", true}, {"status", status}};
-    if (!message.empty())
-        event["message"] = std::move(message);
-    stand_in(taken, std::move(event));
+    stand_in(taken, event_of_client(next_seq_, EndEvent{.status = status, .message = std::move(message)}));
     return taken;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/follow.h"
 
+#include "core/history/event_types.h"
 #include "runner/nodes/reconnect.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/straggler.h"
@@ -127,21 +128,22 @@ private:
         for (const std::string& note : taken->notes)
             observer_.on_state(now(), "warning: " + note);
         for (const Json& event : taken->events) {
-            const std::string kind = text_field(event, "kind");
+            const WarningEvent warning
+                = kind_of(event) == EventKind::warning ? read_event<WarningEvent>(event) : WarningEvent();
             causes_.remember(static_cast<std::size_t>(node), event);
-            if (kind == "stalled")
-                look_for_straggler(static_cast<std::size_t>(node), event);
+            if (warning.kind == "stalled")
+                look_for_straggler(static_cast<std::size_t>(node), warning.ranks);
             if (node == 0)
                 observer_.on_event(event);
-            else if (kind == "missing")
-                observer_.on_state(now(), "warning: " + text_field(event, "message"));
+            else if (warning.kind == "missing")
+                observer_.on_state(now(), "warning: " + warning.message);
         }
     }
 
     [[nodiscard]] RunState now() const { return control_.order() ? RunState::stopping : RunState::running; }
 
     // The first node finds that nothing moves; then the others are asked, and the ranks of all are compared.
-    void look_for_straggler(std::size_t node, const Json& event)
+    void look_for_straggler(std::size_t node, const Json& of_node)
     {
         if (nodes_.size() < 2)
             return;
@@ -151,7 +153,7 @@ private:
         }
         if (stalled_.empty())
             return;
-        stalled_[node] = array_field(event, "ranks");
+        stalled_[node] = of_node.is_array() ? of_node : Json::array();
         Json all = Json::array();
         for (const Json& ranks : stalled_) {
             if (ranks.is_null())
@@ -179,7 +181,7 @@ private:
             first_bad_ = ending;
             first_bad_node_ = node;
         }
-        StopOrder order{run_state(ending.status), text_field(causes_.end(at), "message"), nullptr};
+        StopOrder order{run_state(ending.status), read_event<EndEvent>(causes_.end(at)).message, nullptr};
         if (ending.problem)
             order.why = ending.problem->line();
         if (order.why.empty())
@@ -234,10 +236,10 @@ private:
             Json error = causes_.of(at, static_cast<int>(integer_field(end, "rank", -1)));
             if (const auto cause = causes_.better(error); cause && out.state != RunState::cancelled) {
                 error = *cause;
-                end["message"] = "rank " + std::to_string(integer_field(error, "rank", -1)) + " on "
-                    + text_field(error, "host") + ": " + text_field(error, "message");
-                const std::string kind = text_field(error, "kind");
-                out.state = end_of_kind(kind);
+                const ErrorEvent said = read_event<ErrorEvent>(error);
+                end["message"] = "rank " + std::to_string(integer_field(error, "rank", -1)) + " on " + said.host + ": "
+                    + said.message;
+                out.state = end_of_kind(said.kind);
             }
             out.problem = problem_of_end(out.state, end, error, recorder_.folder());
         }

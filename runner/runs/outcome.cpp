@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/outcome.h"
 
+#include "core/history/event_types.h"
 #include "runner/protocol/message.h"
 
 namespace fourfold {
@@ -9,10 +10,12 @@ Problem problem_of_end(RunState state, const Json& end, const Json& error, const
 {
     Problem problem;
     problem.code = state == RunState::cancelled ? ProblemCode::cancelled : ProblemCode::failed;
-    problem.message = text_field(end, "message", "ended with status " + std::string(name(state)));
+    problem.message = read_event<EndEvent>(end).message;
+    if (problem.message.empty())
+        problem.message = "ended with status " + std::string(name(state));
     std::string last;
-    const Json& log = array_field(error, "log");
-    for (std::size_t i = log.size() > 3 ? log.size() - 3 : 0; i < log.size(); ++i) {
+    const Json log = read_event<ErrorEvent>(error).log;
+    for (std::size_t i = log.size() > 3 ? log.size() - 3 : 0; log.is_array() && i < log.size(); ++i) {
         if (log[i].is_string())
             last += (last.empty() ? "" : " | ") + log[i].get<std::string>();
     }

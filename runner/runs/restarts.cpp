@@ -4,7 +4,7 @@
 #include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "core/search/edits.h"
 #include "core/search/refit.h"
 #include "runner/runs/attempts.h"
@@ -38,8 +38,8 @@ std::string newest_checkpoint(const std::filesystem::path& folder)
         if (!whole || line.find("\"checkpoint\"") == std::string::npos)
             continue;
         const auto event = parse_json(line, "events.jsonl");
-        if (event && event->is_object() && string_at(*event, "event") == "checkpoint")
-            found = string_at(*event, "path");
+        if (event && kind_of(*event) == EventKind::checkpoint)
+            found = read_event<CheckpointEvent>(*event).path;
     }
     return found;
 }

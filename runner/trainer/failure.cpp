@@ -97,12 +97,15 @@ void tell(const Problem& problem, const std::string& kind, FailureOrigin origin)
     const auto recorder = identity().recorder.load();
     const std::string last = recorder ? recorder->last() : "";
     std::fprintf(stderr, "%s%s%s\n", problem.line().c_str(), last.empty() ? "" : "; last collective: ", last.c_str());
-    Json fields{{"kind", kind}, {"host", host_name()}, {"mesh", identity().coordinates}, {"message", problem.line()},
-        {"last_collective", last.empty() ? Json(nullptr) : Json(last)}};
+    ErrorEvent error{.kind = kind,
+        .host = host_name(),
+        .message = problem.line(),
+        .last_collective = last,
+        .mesh = identity().coordinates};
     if (origin != FailureOrigin::own)
-        fields["origin"] = kFailureOrigins[int(origin)];
+        error.origin = kFailureOrigins[int(origin)];
     if (identity().events)
-        (void)identity().events->write("error", fields);
+        (void)identity().events->write(error);
     const std::string line = problem.line();
     if (identity().watch)
         identity().watch->tell(line.starts_with(own_name()) ? line : own_name() + ": " + line);

@@ -148,7 +148,7 @@ Expected<std::vector<Json>> gather_host_facts(const Job& job, Rendezvous& rendez
     return hosts;
 }
 
-Json start_event(
+StartEvent start_event(
     const Job& job, const ResolvedPlan& plan, const Device& device, const std::vector<Json>& hosts, int threads)
 {
     Json order = Json::array();
@@ -159,21 +159,23 @@ Json start_event(
     if (device.cuda)
         hardware.update(gpu_facts());
     const std::string nccl = nccl_version();
-    return {{"run", job.run_id.empty() ? Json(nullptr) : Json(job.run_id)}, {"plan_hash", plan_hash(plan)},
-        {"mesh",
-            {{"tp", plan.layout.tp}, {"cp", plan.layout.cp}, {"pp", plan.layout.pp}, {"dp", plan.layout.dp},
-                {"order", order}}},
-        {"hosts", hosts},
-        {"versions",
-            {{"fourfold", FOURFOLD_VERSION}, {"torch", TORCH_VERSION}, {"compiler", compiler_version()},
-                {"backend", device.backend}, {"nccl", nccl.empty() ? Json(nullptr) : Json(nccl)},
-                {"gloo", device.backend == "gloo" ? Json("in LibTorch " TORCH_VERSION) : Json(nullptr)},
-                {"kernel", kernel_release()}}},
-        {"hardware", hardware}, {"environment", plan.run.environment}, {"steps", total_steps(plan.training, plan.run)},
-        {"watch",
-            LossRule(plan.run.watch, plan.training.precision == Precision::fp16, plan.training.optimizer_in_backward)
-                .promises()},
-        {"global_batch", plan.training.global_batch}, {"seq_len", plan.training.seq_len}};
+    StartEvent event{.run = job.run_id, .plan_hash = plan_hash(plan)};
+    event.mesh = {{"tp", plan.layout.tp}, {"cp", plan.layout.cp}, {"pp", plan.layout.pp}, {"dp", plan.layout.dp},
+        {"order", order}};
+    event.hosts = hosts;
+    event.versions = {{"fourfold", FOURFOLD_VERSION}, {"torch", TORCH_VERSION}, {"compiler", compiler_version()},
+        {"backend", device.backend}, {"nccl", nccl.empty() ? Json(nullptr) : Json(nccl)},
+        {"gloo", device.backend == "gloo" ? Json("in LibTorch " TORCH_VERSION) : Json(nullptr)},
+        {"kernel", kernel_release()}};
+    event.hardware = hardware;
+    event.environment = plan.run.environment;
+    event.steps = total_steps(plan.training, plan.run);
+    event.watch
+        = LossRule(plan.run.watch, plan.training.precision == Precision::fp16, plan.training.optimizer_in_backward)
+              .promises();
+    event.global_batch = plan.training.global_batch;
+    event.seq_len = plan.training.seq_len;
+    return event;
 }
 
 } // namespace fourfold::trainer

@@ -2,6 +2,7 @@
 // What happens before the first step: is everything usable, what runs where, and the `start` event that records it.
 #pragma once
 
+#include "core/history/event_types.h"
 #include "core/plan/plan.h"
 #include "runner/trainer/choose_device.h"
 #include "runner/trainer/comm/rendezvous.h"
@@ -34,8 +35,7 @@ void release_start_up_memory();
 // alone.
 Expected<std::vector<Json>> gather_host_facts(const Job& job, Rendezvous& rendezvous);
 
-// The fields of the `start` event.
-Json start_event(
+StartEvent start_event(
     const Job& job, const ResolvedPlan& plan, const Device& device, const std::vector<Json>& hosts, int threads);
 
 } // namespace fourfold::trainer

@@ -164,9 +164,9 @@ private:
     {
         if (outcome.overflow) {
             FOURFOLD_CHECK(warn_of(step, !std::exchange(overflowed_, true),
-                {{"message",
-                    "the gradients were beyond fp16: the update was left out and the loss scale halved, as it will be "
-                    "again"}}));
+                {.message
+                    = "the gradients were beyond fp16: the update was left out and the loss scale halved, as it will "
+                      "be again"}));
             return false;
         }
         const auto found = rule_.look(outcome.loss, outcome.grad_norm);
@@ -178,7 +178,7 @@ private:
             {"mean", number_or_null(found->mean)}, {"limit", number_or_null(found->limit)}};
         // What is not finite seldom comes once.
         FOURFOLD_CHECK(warn_of(step, spike || unusable_ == 1 || found->action == SpikeAction::stop,
-            {{"message", found->message}, {"watch", rule}}));
+            {.message = found->message, .watch = rule}));
         if (found->action != SpikeAction::stop)
             return found->action == SpikeAction::warn;
         if (saver_) // one that is under way is worth keeping
@@ -186,12 +186,12 @@ private:
         return Problem{ProblemCode::failed, "step " + std::to_string(step + 1) + ": " + found->message, "", ""};
     }
 
-    Expected<void> warn_of(int step, bool worth_it, Json fields)
+    Expected<void> warn_of(int step, bool worth_it, WarningEvent warning)
     {
         if (mesh_[GroupKind::world].rank() != 0 || !worth_it)
             return {};
-        fields["step"] = step + 1;
-        return events_.write("warning", fields);
+        warning.step = step + 1;
+        return events_.write(warning);
     }
 
     // `step` counts finished steps, from 1. With log_every n the times are means over n steps.
@@ -215,24 +215,33 @@ private:
         std::printf("step %d  loss %.4f  grad norm %.3f  %.1f tokens/s/GPU  %.3f s\n", step + 1, outcome.loss,
             outcome.grad_norm, speed.tps_per_gpu, step_time);
         std::fflush(stdout);
-        Json fields{{"step", step + 1}, {"loss", number_or_null(outcome.loss)},
-            {"grad_norm", number_or_null(outcome.grad_norm)},
-            {"learning_rate", plan_.run.learning_rate(step, trainer_.total_steps())}, {"step_time_s", step_time},
-            {"tps_per_gpu", speed.tps_per_gpu}, {"tflops_per_gpu", speed.tflops_per_gpu},
-            {"mfu", number_or_null(speed.mfu)}, {"memory_peak_gib", most(memory)},
-            {"ranks", {{"memory_peak_gib", spread_of(memory)}, {"step_time_s", spread_of(ranks.step_time_s)}}},
-            {"tokens", samples * seq_len}, {"samples", samples}, {"global_batch", batch.size},
-            {"loss_scale", trainer_.loss_scaler().state().scale}, {"skipped_steps", skipped_}, {"nan_steps", unusable_},
-            {"data_time_s", data_time}};
+        StepEvent event;
+        event.step = step + 1;
+        event.loss = outcome.loss;
+        event.grad_norm = outcome.grad_norm;
+        event.learning_rate = plan_.run.learning_rate(step, trainer_.total_steps());
+        event.step_time_s = step_time;
+        event.tps_per_gpu = speed.tps_per_gpu;
+        event.tflops_per_gpu = speed.tflops_per_gpu;
+        event.mfu = speed.mfu;
+        event.memory_peak_gib = most(memory);
+        event.ranks = {{"memory_peak_gib", spread_of(memory)}, {"step_time_s", spread_of(ranks.step_time_s)}};
+        event.tokens = samples * seq_len;
+        event.samples = samples;
+        event.global_batch = batch.size;
+        event.loss_scale = trainer_.loss_scaler().state().scale;
+        event.skipped_steps = skipped_;
+        event.nan_steps = unusable_;
+        event.data_time_s = data_time;
         if (!ranks.reserved_gib.empty()) {
-            fields["memory_allocated_gib"] = most(ranks.allocated_gib);
-            fields["memory_reserved_gib"] = most(ranks.reserved_gib);
+            event.memory_allocated_gib = most(ranks.allocated_gib);
+            event.memory_reserved_gib = most(ranks.reserved_gib);
         }
         if (load)
-            fields["experts"] = {{"busiest", load->busiest}, {"layer", load->layer}, {"idle", load->idle}};
+            event.experts = {{"busiest", load->busiest}, {"layer", load->layer}, {"idle", load->idle}};
         if (load && load->dropped)
-            fields["experts"]["dropped"] = *load->dropped;
-        return events_.write("step", fields);
+            event.experts["dropped"] = *load->dropped;
+        return events_.write(event);
     }
 
     // After a collective, so that all ranks' clocks begin at about the same time.
@@ -252,9 +261,10 @@ private:
         interval_.begin += Clock::now() - begin;
         if (mesh_[GroupKind::world].rank() != 0)
             return {};
-        Json fields{{"step", step + 1}};
-        fields.update(chrome_trace(timeline, plan_.name + ", step " + std::to_string(step + 1) + ", measured"));
-        return events_.write("trace", fields);
+        TraceEvent event = read_event<TraceEvent>(
+            chrome_trace(timeline, plan_.name + ", step " + std::to_string(step + 1) + ", measured"));
+        event.step = step + 1;
+        return events_.write(event);
     }
 
     // Its time belongs to no step.
@@ -269,11 +279,9 @@ private:
             return {};
         char seconds[32];
         std::snprintf(seconds, sizeof seconds, "%.1f s", waited);
-        return events_.write("warning",
-            {{"step", step + 1},
-                {"message",
-                    std::string("the training waited ") + seconds
-                        + " for the checkpoint before to be on the disk: save less often, or to a faster one"}});
+        return events_.write(WarningEvent{.message = std::string("the training waited ") + seconds
+                + " for the checkpoint before to be on the disk: save less often, or to a faster one",
+            .step = step + 1});
     }
 
     // Its time belongs to no step.
@@ -285,14 +293,15 @@ private:
         interval_.begin += took;
         if (!evaluation || mesh_[GroupKind::world].rank() != 0)
             return {};
-        Json fields{{"step", step + 1}, {"loss", number_or_null(evaluation->loss)}, {"tokens", evaluation->tokens},
-            {"time_s", std::chrono::duration<double>(took).count()}};
+        EvalEvent event{.step = step + 1,
+            .tokens = evaluation->tokens,
+            .loss = evaluation->loss,
+            .time_s = std::chrono::duration<double>(took).count()};
         if (last) {
-            FOURFOLD_TRY(const auto entropy, trainer_.unigram_entropy());
-            fields["unigram_entropy"] = number_or_null(entropy);
+            FOURFOLD_TRY(event.unigram_entropy, trainer_.unigram_entropy());
         }
         std::printf("held-out loss %.4f\n", evaluation->loss);
-        return events_.write("eval", fields);
+        return events_.write(event);
     }
 
     const ResolvedPlan& plan_;
@@ -323,16 +332,16 @@ void tell_of_save(const SaveOutcome& outcome)
     if (identity().job.rank != 0)
         return;
     if (!outcome.problem) {
-        (void)identity().events->write("checkpoint",
-            {{"step", outcome.steps}, {"path", outcome.folder.string()}, {"bytes", outcome.bytes},
-                {"time_s", outcome.time_s}, {"stopped_s", outcome.stopped_s}});
+        (void)identity().events->write(CheckpointEvent{.step = outcome.steps,
+            .bytes = int64_t(outcome.bytes),
+            .path = outcome.folder.string(),
+            .time_s = outcome.time_s,
+            .stopped_s = outcome.stopped_s});
         return;
     }
-    (void)identity().events->write("warning",
-        {{"step", outcome.steps},
-            {"message",
-                "there is no checkpoint of step " + std::to_string(outcome.steps) + ": " + outcome.problem->line()
-                    + "; the training goes on"}});
+    (void)identity().events->write(WarningEvent{.message = "there is no checkpoint of step "
+            + std::to_string(outcome.steps) + ": " + outcome.problem->line() + "; the training goes on",
+        .step = outcome.steps});
 }
 
 Expected<std::unique_ptr<CheckpointSaver>> make_saver(
@@ -379,7 +388,7 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
 
     if (is_to_measure()) {
         if (job.rank == 0)
-            FOURFOLD_CHECK(identity().events->write("start", start_event(job, plan, device, hosts, threads)));
+            FOURFOLD_CHECK(identity().events->write(start_event(job, plan, device, hosts, threads)));
         FOURFOLD_CHECK(measure(job, plan, device, *rendezvous, threads));
         identity().watch.reset();
         rendezvous->leave();
@@ -407,9 +416,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     if (!trainer->without_graphs().empty())
         notes.push_back("the training goes on without CUDA graphs: " + trainer->without_graphs());
     if (job.rank == 0) {
-        FOURFOLD_CHECK(identity().events->write("start", start_event(job, plan, device, hosts, threads)));
+        FOURFOLD_CHECK(identity().events->write(start_event(job, plan, device, hosts, threads)));
         for (const std::string& note : notes)
-            FOURFOLD_CHECK(identity().events->write("warning", {{"message", note}}));
+            FOURFOLD_CHECK(identity().events->write(WarningEvent{.message = note}));
     }
 
     release_start_up_memory();

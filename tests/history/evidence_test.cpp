@@ -2,7 +2,9 @@
 // A stored run vouches for predictions of its layout and of neighbours.
 #include "core/calibration/user/evidence.h"
 #include "core/calibration/user/measured_rows.h"
+#include "core/calibration/user/table_runs.h"
 #include "core/history/annotations.h"
+#include "core/history/transfer.h"
 #include "core/plan/presets.h"
 #include "tests/history/history_test_support.h"
 
@@ -187,6 +189,25 @@ TEST(HistoryEvidence, ALockedHistoryIsWaitedForOnce)
     for (int i = 0; i < 5; ++i)
         EXPECT_TRUE(history.near(plan).empty());
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 2 * once);
+}
+
+// Tables that were imported when what is not known was written as null are the same when they are read again.
+TEST(HistoryEvidence, AnImportOfBeforeHasTheSameFigures)
+{
+    const TemporaryFolder folder;
+    HistoryStore store = open_store(folder / "history.db");
+    const auto imported = [plan = plan_on_this_computer(2, 2)](Json step) {
+        return measured_run(plan, "row 1", "row 1", "ok", "",
+            {std::move(step), {{"seq", 1}, {"time", "2026-01-01T00:00:00.000Z"}, {"event", "end"}, {"status", "ok"}}});
+    };
+    const Json step = {{"seq", 0}, {"time", "2026-01-01T00:00:00.000Z"}, {"event", "step"}, {"step", 1}};
+    Json before = step, now = step, other = step;
+    before.update({{"step_time_s", nullptr}, {"tps_per_gpu", 100}, {"memory_peak_gib", nullptr}});
+    now.update({{"loss", nullptr}, {"tps_per_gpu", 100}});
+    other.update({{"tps_per_gpu", 101}});
+    must(import_run(store, imported(before)));
+    EXPECT_TRUE(same_figures(store, imported(now)));
+    EXPECT_FALSE(same_figures(store, imported(other)));
 }
 
 TEST(HistoryEvidence, ADamagedHistoryVouchesForNothing)

@@ -29,7 +29,11 @@ std::string words(const Traffic& traffic)
     return text;
 }
 
-class Payload : public ::testing::TestWithParam<Case> { };
+// Entered before the process starts from which all ranks are forked: theirs is that of the tests that count.
+class Payload : public ::testing::TestWithParam<Case> {
+protected:
+    static void SetUpTestSuite() { (void)own_network(); }
+};
 
 TEST_P(Payload, EqualsThePlannersList)
 {

@@ -6,6 +6,7 @@
 #include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/calibration/user/evidence.h"
+#include "core/history/event_types.h"
 #include "core/layout/batch_ramp.h"
 #include "core/start/recipe.h"
 
@@ -91,9 +92,9 @@ std::vector<std::pair<int, double>> held_out_losses(const RunDetail& run)
 {
     std::vector<std::pair<int, double>> losses;
     for (const Json& event : run.other_events) {
-        const auto step = number_at(event, "step"), loss = number_at(event, "loss");
-        if (kind_of(event) == EventKind::eval && step && loss)
-            losses.emplace_back(static_cast<int>(*step), *loss);
+        const EvalEvent held = kind_of(event) == EventKind::eval ? read_event<EvalEvent>(event) : EvalEvent();
+        if (held.step && held.loss)
+            losses.emplace_back(static_cast<int>(*held.step), *held.loss);
     }
     if (losses.empty()) {
         for (const StepRow& step : run.steps)

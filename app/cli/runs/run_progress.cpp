@@ -4,7 +4,7 @@
 #include "app/cli/history/history_view.h"
 #include "app/cli/runs/terminal.h"
 #include "app/cli/text/predict_text.h"
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "core/history/store.h"
 
 #include <cmath>
@@ -144,17 +144,17 @@ void RunProgress::on_event(const Json& event)
     }
     show_held_step();
     if (kind == EventKind::eval) {
-        const auto loss = number_at(event, "loss");
-        say("eval " + padded(shown_number(number_at(event, "step").value_or(0), 0), 6) + "  held-out loss "
-            + (loss ? shown_number(*loss, 4) : "unknown"));
+        const EvalEvent held = read_event<EvalEvent>(event);
+        say("eval " + padded(shown_number(double(held.step.value_or(0)), 0), 6) + "  held-out loss "
+            + (held.loss ? shown_number(*held.loss, 4) : "unknown"));
     } else if (kind == EventKind::checkpoint) {
-        say("checkpoint at step " + shown_number(number_at(event, "step").value_or(0), 0) + ": "
-            + string_at(event, "path"));
+        const CheckpointEvent saved = read_event<CheckpointEvent>(event);
+        say("checkpoint at step " + shown_number(double(saved.step.value_or(0)), 0) + ": " + saved.path);
     } else if (kind == EventKind::warning || kind == EventKind::error) {
         const auto rank = number_at(event, "rank");
-        const std::string host = string_at(event, "host");
+        const WarningEvent said = read_event<WarningEvent>(event); // an error has host and message, too
         say(std::string(name(kind)) + (rank ? " of rank " + shown_number(*rank, 0) : "")
-            + (host.empty() ? "" : " on " + host) + ": " + string_at(event, "message"));
+            + (said.host.empty() ? "" : " on " + said.host) + ": " + said.message);
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One page of A4 about a plan or a comparison, as PDF.
+// One page of A4 about a plan or a comparison, as PDF. A terminal has core/report/report_page.h, whose toy fonts are
+// DejaVu's alone: names in scripts that it lacks are written by Qt only, which shapes all of them.
 #pragma once
 
 #include "core/report/table/table.h"

@@ -4,6 +4,7 @@
 #include "app/view/runs/event_fields.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
+#include "core/history/event_types.h"
 #include "core/layout/batch_ramp.h"
 #include "core/plan/plan.h"
 #include "core/schedule/chrome_trace.h"
@@ -171,16 +172,16 @@ void LiveRun::take(const Json& event)
         take_step(event);
         break;
     case EventKind::eval:
-        if (const std::optional<double> loss = number_at(event, "loss")) {
-            eval_loss_.append(number_at(event, "step").value_or(step_), *loss);
-            say(Tone::neutral, "Evaluation", "Held-out loss " + grouped(*loss, 4), event);
+        if (const EvalEvent held = read_event<EvalEvent>(event); held.loss) {
+            eval_loss_.append(double(held.step.value_or(step_)), *held.loss);
+            say(Tone::neutral, "Evaluation", "Held-out loss " + grouped(*held.loss, 4), event);
         }
         break;
     case EventKind::start:
         take_start(event);
         break;
     case EventKind::checkpoint:
-        say(Tone::neutral, "Checkpoint", string_at(event, "path"), event);
+        say(Tone::neutral, "Checkpoint", read_event<CheckpointEvent>(event).path, event);
         break;
     case EventKind::warning:
         say(Tone::warning, "Warning", string_at(event, "message"), event);

@@ -2,6 +2,7 @@
 #include "app/view/runs/run_again.h"
 
 #include "app/view/plan/edits.h"
+#include "core/history/event_types.h"
 
 #include <filesystem>
 
@@ -14,7 +15,7 @@ std::string checkpoints_of(const RunDetail& run)
     std::string folder;
     for (const Json& event : run.other_events) {
         if (kind_of(event) == EventKind::checkpoint)
-            folder = std::filesystem::path(string_at(event, "path")).parent_path().string();
+            folder = std::filesystem::path(read_event<CheckpointEvent>(event).path).parent_path().string();
     }
     return folder;
 }

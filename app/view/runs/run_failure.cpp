@@ -3,6 +3,7 @@
 
 #include "app/view/runs/event_fields.h"
 #include "core/base/text.h"
+#include "core/history/event_types.h"
 #include "runner/protocol/straggler.h"
 
 #include <cmath>
@@ -12,21 +13,21 @@ namespace fourfold::view {
 RunFailure failure_of(const Json& event)
 {
     RunFailure failure;
+    const ErrorEvent error = read_event<ErrorEvent>(event);
     failure.rank = whole_at(event, "rank");
-    failure.host = string_at(event, "host");
-    failure.message = string_at(event, "message");
-    failure.collective = string_at(event, "last_collective");
+    failure.host = error.host;
+    failure.message = error.message;
+    failure.collective = error.last_collective;
     // The trainer says where it is, and the agent does for a rank that could not.
-    for (const char* key : {"mesh", "coordinates"}) {
-        if (failure.mesh.empty() && event.contains(key) && event[key].is_object())
-            failure.mesh = describe(event[key]);
+    for (const Json& place : {error.mesh, error.coordinates}) {
+        if (failure.mesh.empty() && place.is_object())
+            failure.mesh = describe(place);
     }
-    if (event.contains("log") && event["log"].is_array()) {
-        for (const Json& line : event["log"])
+    if (error.log.is_string())
+        failure.log = error.log.get<std::string>();
+    else if (error.log.is_array())
+        for (const Json& line : error.log)
             failure.log += (line.is_string() ? line.get<std::string>() : line.dump()) + '\n';
-    } else {
-        failure.log = string_at(event, "log");
-    }
     return failure;
 }
 

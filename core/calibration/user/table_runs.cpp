@@ -6,7 +6,7 @@
 #include "core/calibration/measured_table.h"
 #include "core/calibration/user/evidence.h"
 #include "core/history/clock.h"
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "core/history/transfer.h"
 
 namespace fourfold {
@@ -26,9 +26,13 @@ bool same_figures(const HistoryStore& store, const Json& run)
     const auto stored = export_run(store, run.at("id").get<std::string>());
     const auto figures = [](const Json& document) {
         Json out = document.value(Json::json_pointer("/events/events"), Json::array());
-        for (Json& event : out)
-            if (event.is_object())
-                event.erase("time");
+        for (Json& event : out) {
+            Json known = Json::object(); // older imports wrote what is not known as null
+            for (const auto& [key, value] : event.items())
+                if (key != "time" && !value.is_null())
+                    known[key] = value;
+            event = std::move(known);
+        }
         return out;
     };
     return stored && figures(*stored) == figures(run);
@@ -59,12 +63,15 @@ Expected<std::vector<Json>> runs_of_table(
             identity += layout_hash(row.plan) + "|" + std::to_string(row.tps_per_gpu.value_or(0));
         const std::string state = std::string(name(row.status));
         std::vector<Json> events;
-        if (row.ran())
-            events.push_back({{"seq", 0}, {"time", time}, {"rank", 0}, {"event", name(EventKind::step)}, {"step", 1},
-                {"step_time_s", number_or_null(row.step_time_s)}, {"tps_per_gpu", number_or_null(row.tps_per_gpu)},
-                {"memory_peak_gib", number_or_null(row.memory_gib)}});
-        events.push_back(
-            {{"seq", events.size()}, {"time", time}, {"rank", 0}, {"event", name(EventKind::end)}, {"status", state}});
+        if (row.ran()) {
+            StepEvent event;
+            event.step = 1;
+            event.step_time_s = row.step_time_s;
+            event.tps_per_gpu = row.tps_per_gpu;
+            event.memory_peak_gib = row.memory_gib;
+            events.push_back(event_of_import(0, time, event));
+        }
+        events.push_back(event_of_import(events.size(), time, EndEvent{.status = state}));
         out.push_back(measured_run(row.plan, identity, row.source + " " + row.table + " " + row.row, state,
             row.crashed() ? "measured elsewhere as " + state : "", events));
     }

@@ -170,16 +170,8 @@ Expected<void> read_mixers(Import& in, const Style& style)
 
 Expected<void> read_latents(Import& in)
 {
-    const Fields& keys = in.keys;
-    LatentAttention latent;
-    FOURFOLD_TRY(latent.q_rank, keys.integer_or("q_lora_rank", 0, 1, kMostWidth));
-    FOURFOLD_TRY(latent.kv_rank, keys.integer("kv_lora_rank", 1, kMostWidth));
-    FOURFOLD_TRY(latent.nope_head_dim, keys.integer("qk_nope_head_dim", 1, kMostHeadDim));
-    FOURFOLD_TRY(latent.rope_head_dim, keys.integer("qk_rope_head_dim", 1, kMostHeadDim));
-    FOURFOLD_TRY(latent.value_head_dim, keys.integer("v_head_dim", 1, kMostHeadDim));
-    in.model.latent = latent;
+    FOURFOLD_CHECK(config_keys::read_latents(in.keys, in.model));
     in.model.kv_heads = in.model.heads;
-    in.model.head_dim = latent.nope_head_dim + latent.rope_head_dim;
     return {};
 }
 

@@ -305,9 +305,9 @@ Expected<void> name_what_is_left(const Json& left, const RunSpec& spec, const st
     if (left.size() > kMostNames)
         names += " and " + std::to_string(left.size() - kMostNames) + " more";
     FOURFOLD_TRY(EventLog log, EventLog::open(folder / "events.jsonl"));
-    log.append(EventKind::warning, -1,
-        {{"host", spec.host},
-            {"message", "the prelude left running: " + names + "; what still runs ends with the run"}});
+    log.append(-1,
+        WarningEvent{.host = spec.host,
+            .message = "the prelude left running: " + names + "; what still runs ends with the run"});
     return {};
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "core/history/run_state.h"
 #include "runner/agent/system/file_descriptor.h"
 
@@ -25,8 +25,12 @@ public:
     // the file with the next flush() or event of the agent: lines that come together are written together. What an
     // agent that is killed had not written is still in the rank's own file.
     void append_object(std::string_view object);
-    // Appends an event of the agent itself, at once: time, rank (-1 = none), event and the keys of `more`.
-    void append(EventKind event, int rank, const Json& more);
+    // Appends an event of the agent itself, at once, with time and rank (-1 = none).
+    template <typename Event>
+    void append(int rank, const Event& event)
+    {
+        append(Event::kKind, rank, event_json(event));
+    }
 
     // True from the first failed write on (disk full, quota, I/O error); `failure` says why.
     [[nodiscard]] bool failed() const { return !failure_.empty(); }
@@ -45,6 +49,7 @@ public:
     [[nodiscard]] int descriptor() const { return fd_.get(); }
 
 private:
+    void append(EventKind event, int rank, const Json& more);
     void remember(std::string_view line); // of the file that was opened
     void take_line(std::string_view line);
 

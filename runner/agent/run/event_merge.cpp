@@ -137,9 +137,11 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
     const EventKind kind = kind_of(*event);
     ++events_;
     steps_ += kind == EventKind::step ? 1 : 0;
-    if (kind == EventKind::error && !feed.error)
-        feed.error = RankError{text_field(*event, "kind", std::string(name(RunState::fail))),
-            text_field(*event, "message"), failure_origin(text_field(*event, "origin")), errors_++};
+    if (kind == EventKind::error && !feed.error) {
+        ErrorEvent error = read_event<ErrorEvent>(*event);
+        feed.error = RankError{error.kind.empty() ? std::string(name(RunState::fail)) : std::move(error.kind),
+            std::move(error.message), failure_origin(error.origin), errors_++};
+    }
     if (feed.skip > 0) {
         --feed.skip;
         return;
@@ -184,10 +186,9 @@ void EventMerge::warn(Feed& feed, const std::string& message)
 {
     if (++feed.warnings > kMostWarnings)
         return;
-    log_.append(EventKind::warning, feed.place.rank,
-        {{"message",
-            "rank " + std::to_string(feed.place.rank) + " " + message
-                + (feed.warnings == kMostWarnings ? " (further ones are not reported)" : "")}});
+    log_.append(feed.place.rank,
+        WarningEvent{.message = "rank " + std::to_string(feed.place.rank) + " " + message
+                + (feed.warnings == kMostWarnings ? " (further ones are not reported)" : "")});
 }
 
 } // namespace fourfold

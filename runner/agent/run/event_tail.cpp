@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/run/event_tail.h"
 
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "runner/protocol/message.h"
 
 #include <sys/stat.h>
@@ -169,7 +169,7 @@ Expected<EventTail::Part> EventTail::next()
     if (const int64_t seq = seq_of_line(last); seq >= seq_ && seq - seq_ <= kMostMissingEvents)
         seq_ = seq + 1;
     if (const auto event = parse_json(last, "event"); event && kind_of(*event) == EventKind::end)
-        end_status_ = text_field(*event, "status");
+        end_status_ = read_event<EndEvent>(*event).status;
     return part;
 }
 

@@ -2,7 +2,7 @@
 #include "runner/agent/run/run_folder.h"
 
 #include "core/base/input_file.h"
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "runner/protocol/distrust.h"
 #include "runner/protocol/message.h"
 
@@ -251,9 +251,11 @@ std::optional<RunStatus> RunFolder::read_end() const
         const std::size_t before = text.rfind('\n', end - 1);
         const std::size_t begin = before == std::string::npos ? 0 : before + 1;
         if (const auto event = parse_json(std::string_view(text).substr(begin, end - begin), "event");
-            event && kind_of(*event) == EventKind::end)
-            return RunStatus{"ended", text_field(*event, "status"), text_field(*event, "message"), {}, {}, 0,
+            event && kind_of(*event) == EventKind::end) {
+            EndEvent found = read_event<EndEvent>(*event);
+            return RunStatus{"ended", std::move(found.status), std::move(found.message), {}, {}, 0,
                 static_cast<int>(integer_field(*event, "rank", -1))};
+        }
         end = before;
     }
     return {};

@@ -55,9 +55,10 @@ Expected<void> judge_findings(
             if (level != "error" && level != "warning")
                 continue;
             const Problem problem = problem_of(finding, ProblemCode::failed, host);
-            log.append(EventKind::warning, -1,
-                {{"kind", "preflight"}, {"host", host},
-                    {"message", problem.message + (problem.hint.empty() ? "" : "; " + problem.hint)}});
+            log.append(-1,
+                WarningEvent{.kind = "preflight",
+                    .host = host,
+                    .message = problem.message + (problem.hint.empty() ? "" : "; " + problem.hint)});
             if (level == "error" && !first)
                 first = problem;
         }

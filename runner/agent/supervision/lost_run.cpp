@@ -46,17 +46,21 @@ Expected<void> close_lost_run(
         while (merge.poll()) { }
         const RankPlace& first = spec.ranks.front();
         if (status != RunState::cancelled && status != RunState::preempted) // what was asked for is no error
-            log.append(EventKind::error, first.rank,
-                {{"kind", name(status)}, {"host", spec.host}, {"coordinates", first.coordinates}, {"message", why},
-                    {"log", last_log_lines(folder.file("agent.log"))}});
-        log.append(EventKind::end, first.rank, {{"status", name(status)}, {"message", why}});
+            log.append(first.rank,
+                ErrorEvent{.kind = ended,
+                    .host = spec.host,
+                    .message = why,
+                    .coordinates = first.coordinates,
+                    .log = last_log_lines(folder.file("agent.log"))});
+        log.append(first.rank, EndEvent{.status = ended, .message = why});
         log.sync();
         if (log.failed())
             return Problem{ProblemCode::io, "the end of a lost run cannot be written: " + log.failure(),
                 "make room on that disk", folder.path().string()};
     } else { // the agent wrote it, and could not write its state any more
-        ended = text_field(log.end(), "status", ended);
-        why = text_field(log.end(), "message");
+        EndEvent end = read_event<EndEvent>(log.end());
+        ended = end.status.empty() ? ended : std::move(end.status);
+        why = std::move(end.message);
     }
     (void)folder.write_status({"ended", ended, why, own_identity(), {}, 0, -1, log.next_seq()}); // its end is written
     return {};

@@ -146,9 +146,10 @@ void RankSupervision::report(const std::string& state)
     if (written || status_warned_ || log_.failed() || causes_.is_full())
         return;
     status_warned_ = true;
-    log_.append(EventKind::warning, spec_.ranks.front().rank,
-        {{"kind", "folder"}, {"host", spec_.host},
-            {"message", "the run's state cannot be written; the run goes on: " + written.error().line()}});
+    log_.append(spec_.ranks.front().rank,
+        WarningEvent{.kind = "folder",
+            .host = spec_.host,
+            .message = "the run's state cannot be written; the run goes on: " + written.error().line()});
 }
 
 void RankSupervision::reap()
@@ -175,10 +176,9 @@ void RankSupervision::read_logs()
         log.poll();
         if (log.overflowed() && !log_warned_ && !log_.failed()) {
             log_warned_ = true;
-            log_.append(EventKind::warning, rank,
-                {{"message",
-                    "rank " + std::to_string(rank)
-                        + " prints so much that its log keeps only the first 16 MiB and the newest part"}});
+            log_.append(rank,
+                WarningEvent{.message = "rank " + std::to_string(rank)
+                        + " prints so much that its log keeps only the first 16 MiB and the newest part"});
         }
     }
 }
@@ -273,8 +273,8 @@ void RankSupervision::watch_progress()
     if (finding == StallWatch::Finding::stalled)
         (void)say_stalled();
     else if (finding == StallWatch::Finding::recovered)
-        log_.append(EventKind::warning, spec_.ranks.front().rank,
-            {{"kind", "recovered"}, {"message", "the run goes on after a stall"}});
+        log_.append(
+            spec_.ranks.front().rank, WarningEvent{.kind = "recovered", .message = "the run goes on after a stall"});
     else if (finding == StallWatch::Finding::hung)
         end_as_hung();
 }
@@ -288,9 +288,11 @@ Json RankSupervision::say_stalled()
     std::string message = "nothing moves for " + seconds(watch_.silence(now));
     if (watch_.median() > 0)
         message += " (a step takes " + seconds(watch_.median()) + ")";
-    log_.append(EventKind::warning, spec_.ranks.front().rank,
-        {{"kind", "stalled"}, {"host", spec_.host}, {"message", message + (straggler.empty() ? "" : "; " + straggler)},
-            {"ranks", ranks}});
+    log_.append(spec_.ranks.front().rank,
+        WarningEvent{.kind = "stalled",
+            .host = spec_.host,
+            .message = message + (straggler.empty() ? "" : "; " + straggler),
+            .ranks = ranks});
     return ranks;
 }
 
@@ -353,13 +355,15 @@ void RankSupervision::say(const Culprit& culprit)
     read_logs();
     // Its page of shared memory still tells.
     const auto progress = read_progress(folder_.path(), culprit.place.rank);
-    Json keys = {{"kind", culprit.kind}, {"host", spec_.host}, {"coordinates", culprit.place.coordinates},
-        {"message", culprit.message},
-        {"last_collective", progress && progress->number > 0 ? Json(last_collective(*progress)) : Json(nullptr)},
-        {"log", last_log_lines(folder_.file(log_name(culprit.place)))}};
+    ErrorEvent error{.kind = culprit.kind,
+        .host = spec_.host,
+        .message = culprit.message,
+        .last_collective = progress && progress->number > 0 ? last_collective(*progress) : std::string(),
+        .coordinates = culprit.place.coordinates,
+        .log = last_log_lines(folder_.file(log_name(culprit.place)))};
     if (culprit.evidence == Evidence::lost_rank || culprit.evidence == Evidence::told)
-        keys["origin"] = culprit.evidence == Evidence::told ? "told" : "lost_rank";
-    log_.append(EventKind::error, culprit.place.rank, keys);
+        error.origin = culprit.evidence == Evidence::told ? "told" : "lost_rank";
+    log_.append(culprit.place.rank, error);
 }
 
 void RankSupervision::begin_stop(double grace_s)

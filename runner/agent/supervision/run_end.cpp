@@ -37,8 +37,12 @@ void RunEnd::blame(int rank, RunState status, std::string why)
 void RunEnd::decide_here(RunState status, std::string why)
 {
     decide(status, std::move(why));
-    error_ = {{"kind", name(status)}, {"host", spec_.host}, {"message", why_},
-        {"coordinates", spec_.ranks.front().coordinates}, {"rank", spec_.ranks.front().rank}, {"log", Json::array()}};
+    error_ = event_json(ErrorEvent{.kind = std::string(name(status)),
+        .host = spec_.host,
+        .message = why_,
+        .coordinates = spec_.ranks.front().coordinates,
+        .log = Json::array()});
+    error_["rank"] = spec_.ranks.front().rank;
 }
 
 void RunEnd::add(const std::string& why)
@@ -61,26 +65,17 @@ void RunEnd::write()
 {
     const int first = spec_.ranks.front().rank;
     if (folder_.is_removed(log_.descriptor(), disk_))
-        log_.append(EventKind::warning, first,
-            {{"kind", "folder"}, {"host", spec_.host},
-                {"message",
-                    "the run folder was removed while the run went: its events are kept, its logs and whatever else "
-                    "was in it are gone ("
-                        + folder_.path().string() + ")"}});
-    if (error_.is_object()) {
-        Json keys = Json::object();
-        for (const char* key : {"kind", "host", "coordinates", "message", "origin", "log"}) {
-            if (error_.contains(key))
-                keys[key] = error_[key];
-        }
-        log_.append(EventKind::error, static_cast<int>(integer_field(error_, "rank", -1)), keys);
-    }
+        log_.append(first,
+            WarningEvent{.kind = "folder",
+                .host = spec_.host,
+                .message = "the run folder was removed while the run went: its events are kept, its logs and whatever "
+                           "else was in it are gone ("
+                    + folder_.path().string() + ")"});
+    if (error_.is_object()) // of this node, or of another one that asked for the stop
+        log_.append(static_cast<int>(integer_field(error_, "rank", -1)), read_event<ErrorEvent>(error_));
     if (!status_)
         status_ = RunState::ok;
-    Json keys = {{"status", name(*status_)}};
-    if (!why_.empty())
-        keys["message"] = why_;
-    log_.append(EventKind::end, culprit_ >= 0 ? culprit_ : first, keys);
+    log_.append(culprit_ >= 0 ? culprit_ : first, EndEvent{.status = std::string(name(*status_)), .message = why_});
     log_.sync();
     // What later sessions need to say how it ended.
     if (folder_.is_removed(log_.descriptor(), disk_) && folder_.create() && log_.copy_to(folder_.file("events.jsonl")))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
+#include "core/history/event_types.h"
 
 #include <filesystem>
 #include <memory>
@@ -21,6 +22,11 @@ public:
     // Appends {"time", "rank", "event", ...fields} as one line with one write(), so that a reader never sees parts of
     // two events mixed. Returns what kept the line from being written (no space left ...).
     Expected<void> write(const std::string& event, const Json& fields);
+    template <typename Event>
+    Expected<void> write(const Event& event)
+    {
+        return write(std::string(name(Event::kKind)), event_json(event));
+    }
 
 private:
     EventWriter(int descriptor, int rank, std::string file);

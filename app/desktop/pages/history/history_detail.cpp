@@ -11,7 +11,7 @@
 #include "app/models/runs/live_run.h"
 #include "app/models/shared/text.h"
 #include "app/view/history/runs_list.h"
-#include "core/history/run_event.h"
+#include "core/history/event_types.h"
 #include "core/predict/prediction.h"
 
 #include <QEvent>
@@ -123,9 +123,9 @@ void HistoryDetail::show(const RunDetail& run)
             loss.append(step.step, *step.loss);
     }
     for (const Json& event : run.other_events) {
-        const auto value = number_at(event, "loss");
-        if (value && kind_of(event) == EventKind::eval)
-            heldOut << QPointF(number_at(event, "step").value_or(run.summary.steps), *value);
+        const EvalEvent held = kind_of(event) == EventKind::eval ? read_event<EvalEvent>(event) : EvalEvent();
+        if (held.loss)
+            heldOut << QPointF(double(held.step.value_or(run.summary.steps)), *held.loss);
     }
     const std::optional<double>& predicted = run.summary.predicted_tps_per_gpu;
     m_throughput->setLevel(predicted, predicted ? tr("Predicted %1").arg(throughputText(*predicted)) : QString());
