@@ -35,16 +35,15 @@ class RehearsedTime : public ::testing::TestWithParam<Shipped> { };
 
 // Both price the same kernels and messages. What is left between them: a rehearsal waits for each message where it is
 // waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not. That is
-// more of a step on a CPU, where the planner's constants were fitted to whole steps, and in deep pipelines of eager
-// GPUs. Of a small model the loss is a sixth of the step, whose traffic the planner takes to be that of a loss in
-// several passes (`cross_entropy_bytes`), which the trainer's is not.
+// more of a step on a CPU, where the planner's constants were fitted to whole steps, in deep pipelines of eager GPUs,
+// and of small models.
 TEST_P(RehearsedTime, IsNearThePlanned)
 {
     constexpr int kMany = 256;
     const ResolvedPlan& wanted = GetParam().second;
     constexpr double kSmall = 1e9; // parameters
-    const bool loose = wanted.cluster.gpu.is_cpu() || wanted.gpus > kMany || wanted.model.parameters() < kSmall;
-    const double bound = loose ? 0.25 : 0.1;
+    const bool loose = wanted.cluster.gpu.is_cpu() || wanted.gpus > kMany;
+    const double bound = loose ? 0.25 : wanted.model.parameters() < kSmall ? 0.15 : 0.1;
     ResolvedPlan plan = GetParam().second;
     ASSERT_TRUE(hand_to_trainer(plan, Presets()));
     const auto rehearsed = rehearse(plan);
