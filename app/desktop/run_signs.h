@@ -3,9 +3,8 @@
 // how it ended.
 #pragma once
 
-#include "app/view/runs/run_alert.h"
+#include "app/view/runs/run_notices.h"
 
-#include <QElapsedTimer>
 #include <QObject>
 
 class QWidget;
@@ -36,8 +35,7 @@ private:
     const LiveRun& m_live;
     QWidget& m_window;
     const QWidget& m_runsPage;
-    QElapsedTimer m_sinceAlert; // of this run; not begun before the first
-    int m_untold = 0; // alerts since that one
+    view::AlertNotices m_alerts; // of this run
 };
 
 } // namespace fourfold::ui

@@ -21,7 +21,7 @@ ClusterForm::ClusterForm(Desk& desk, std::function<void(const std::string& targe
     , taken_(std::move(taken))
     , finder_(std::make_shared<view::ClusterFinder>(desk.presets(), desk.wake()))
 {
-    lines_ = {{"Name", "node1, an SSH alias, alice@login, local", InputLine()},
+    form_.lines = {{"Name", "node1, an SSH alias, alice@login, local", InputLine()},
         {"Jump hosts", "gate,bob@inner:2222; empty: as ssh has it", InputLine()},
         {"Base folder", "/scratch/alice/fourfold; empty: the home folder", InputLine()},
         {"Prelude", "module load cuda; empty: none", InputLine()}};
@@ -64,40 +64,33 @@ void ClusterForm::show_controls()
 {
     const auto& plan = desk_.plan().state().resolved();
     const view::ClusterFinder::Controls first = finder_->first_controls(plan ? plan->gpus : 0);
-    lines_.resize(kFirstLines);
-    lines_.push_back({"Save as", "a name for the target", InputLine(first.id)});
+    form_.lines.resize(kFirstLines);
+    form_.lines.push_back({"Save as", "a name for the target", InputLine(first.id)});
     if (first.slurm) {
-        lines_.push_back({"Partition", "of Slurm", InputLine(first.partition)});
-        lines_.push_back({"Nodes", "how many of them for the plan", InputLine(std::to_string(first.nodes))});
-        lines_.push_back({"Account", "of Slurm; empty: its default", InputLine(first.account)});
-        lines_.push_back({"QOS", "of Slurm; empty: its default", InputLine(first.qos)});
-        lines_.push_back({"Time limit", "1:30:00; empty: the partition's", InputLine(first.time)});
-        lines_.push_back({"Options", "of sbatch: --mail-type=END", InputLine(first.options)});
+        form_.lines.push_back({"Partition", "of Slurm", InputLine(first.partition)});
+        form_.lines.push_back({"Nodes", "how many of them for the plan", InputLine(std::to_string(first.nodes))});
+        form_.lines.push_back({"Account", "of Slurm; empty: its default", InputLine(first.account)});
+        form_.lines.push_back({"QOS", "of Slurm; empty: its default", InputLine(first.qos)});
+        form_.lines.push_back({"Time limit", "1:30:00; empty: the partition's", InputLine(first.time)});
+        form_.lines.push_back({"Options", "of sbatch: --mail-type=END", InputLine(first.options)});
     }
-    lines_.push_back({"Taken as", "a cluster preset; empty: the best match", InputLine(first.like)});
-    at_ = static_cast<int>(lines_.size());
+    form_.lines.push_back({"Taken as", "a cluster preset; empty: the best match", InputLine(first.like)});
+    form_.at = static_cast<int>(form_.lines.size());
     actions_.selected = 0;
     refresh();
-}
-
-std::string ClusterForm::text(const char* name) const
-{
-    const auto line = std::find_if(
-        lines_.begin(), lines_.end(), [name](const Line& one) { return std::string_view(one.name) == name; });
-    return line == lines_.end() ? std::string() : line->input.text();
 }
 
 view::ClusterFinder::Controls ClusterForm::controls() const
 {
     view::ClusterFinder::Controls out = finder_->first_controls(0);
-    out.id = text("Save as");
-    out.partition = text("Partition");
-    out.account = text("Account");
-    out.qos = text("QOS");
-    out.time = text("Time limit");
-    out.options = text("Options");
-    out.nodes = std::atoi(text("Nodes").c_str());
-    out.like = text("Taken as");
+    out.id = form_.text("Save as");
+    out.partition = form_.text("Partition");
+    out.account = form_.text("Account");
+    out.qos = form_.text("QOS");
+    out.time = form_.text("Time limit");
+    out.options = form_.text("Options");
+    out.nodes = std::atoi(form_.text("Nodes").c_str());
+    out.like = form_.text("Taken as");
     return out;
 }
 
@@ -112,10 +105,10 @@ void ClusterForm::refresh()
 
 void ClusterForm::look()
 {
-    const Expected<void> asked
-        = finder_->look({text("Name"), text("Jump hosts"), text("Base folder"), text("Prelude")});
-    lines_.erase(lines_.begin() + kFirstLines, lines_.end());
-    at_ = 0;
+    const Expected<void> asked = finder_->look(
+        {form_.text("Name"), form_.text("Jump hosts"), form_.text("Base folder"), form_.text("Prelude")});
+    form_.lines.erase(form_.lines.begin() + kFirstLines, form_.lines.end());
+    form_.at = 0;
     outcome_.clear();
     refusal_ = asked ? "" : asked.error().line();
 }
@@ -156,23 +149,8 @@ void ClusterForm::draw(Canvas& canvas, const Look&)
     const int columns = std::min(canvas.columns() - 4, 110);
     const Rect inside = draw_frame(canvas, canvas.rows() - 2, columns, "Find a cluster");
     const int last = inside.row + inside.rows - 1;
-    int row = inside.row, cursor_row = -1, cursor_column = -1;
-    for (int i = 0; i < static_cast<int>(lines_.size()) && row < last; ++i, ++row) {
-        const Line& line = lines_[static_cast<std::size_t>(i)];
-        const bool here = i == at_ && !finder_->is_busy();
-        canvas.text(row, inside.column, line.name, here ? kHeading : kMuted);
-        const int column = inside.column + kLabelColumns, width = inside.columns - kLabelColumns;
-        if (line.input.text().empty() && !here)
-            canvas.text_in(row, column, width, line.example, kMuted);
-        else
-            line.input.draw(canvas, row, column, width, {Ink::normal, Ink::normal, false, false, true});
-        if (here) {
-            cursor_row = canvas.cursor_row;
-            cursor_column = canvas.cursor_column;
-        }
-    }
-    canvas.cursor_row = cursor_row;
-    canvas.cursor_column = cursor_column;
+    int row = form_.draw(
+        canvas, {inside.row, inside.column, inside.rows - 1, inside.columns}, kLabelColumns, !finder_->is_busy());
     const auto say = [&](const std::string& text, Style style) {
         for (const std::string& part : wrapped(text, inside.columns)) {
             if (row < last)
@@ -185,7 +163,9 @@ void ClusterForm::draw(Canvas& canvas, const Look&)
         say(refusal_, style_of(view::Tone::bad));
     else if (!outcome_.empty())
         say(outcome_, kBold);
+    actions_place_ = {row, inside.column, 0, inside.columns};
     for (int i = 0; finder_->found() && i < kActions && row < last; ++i, ++row) {
+        ++actions_place_.rows;
         canvas.text_in(row, inside.column, inside.columns, kActionNames[i], kBold);
         if (in_actions() && i == actions_.selected)
             canvas.restyle({row, inside.column, 1, inside.columns}, kReverse);
@@ -211,29 +191,26 @@ void ClusterForm::key(const Key& key)
     }
     if (finder_->is_busy())
         return;
-    const int stops = static_cast<int>(lines_.size()) + (finder_->found() ? 1 : 0);
-    if (key.code == Key::tab || key.code == Key::back_tab) {
-        at_ = (at_ + (key.code == Key::tab ? 1 : stops - 1)) % stops;
+    if (const auto again = actions_.click(key, actions_place_, kActions)) {
+        if (*again && in_actions())
+            act(actions_.selected);
+        else
+            form_.at = static_cast<int>(form_.lines.size());
+    } else if (form_.move(key, finder_->found().has_value())) {
         return;
-    }
-    if (in_actions()) {
+    } else if (in_actions()) {
         if (key.code == Key::enter)
             act(actions_.selected);
         else
             actions_.key(key, kActions);
-        return;
-    }
-    InputLine& line = lines_[static_cast<std::size_t>(at_)].input;
-    if (key.code == Key::enter) {
-        if (at_ == kFirstLines - 1)
+    } else if (key.code == Key::enter) {
+        if (form_.at == kFirstLines - 1)
             look();
         else
-            ++at_;
-    } else if (key.code == Key::up || key.code == Key::down) {
-        at_ = std::clamp(at_ + (key.code == Key::down ? 1 : -1), 0, static_cast<int>(lines_.size()) - 1);
-    } else if (line.key(key)) {
-        refusal_ = line.refusal();
-        if (refusal_.empty() && at_ >= kFirstLines)
+            ++form_.at;
+    } else if (form_.here().input.key(key)) {
+        refusal_ = form_.here().input.refusal();
+        if (refusal_.empty() && form_.at >= kFirstLines)
             refresh();
     }
 }
@@ -251,10 +228,7 @@ std::string ClusterForm::read_out()
             text += text_of("%d ", i + 1) + kActionNames[i] + "\n";
         return text + "A number does it, again goes through the lines, esc leaves\n";
     }
-    const Line& line = lines_[static_cast<std::size_t>(at_)];
-    const std::string& typed = line.input.text();
-    return text + "Find a cluster. " + line.name + ", for example " + line.example + ": "
-        + (typed.empty() ? "" : "an empty line takes " + in_quotes(typed) + "; ") + "esc leaves\n";
+    return text + "Find a cluster. " + form_.question();
 }
 
 void ClusterForm::answer(const std::string& line)
@@ -267,13 +241,13 @@ void ClusterForm::answer(const std::string& line)
     } else if (in_actions()) {
         const int number = std::atoi(word.c_str());
         if (word == "again")
-            at_ = 0;
+            form_.at = 0;
         else if (number >= 1 && number <= kActions)
             act(number - 1);
     } else {
         if (!word.empty()) {
-            lines_[static_cast<std::size_t>(at_)].input.set(word);
-            if (at_ >= kFirstLines)
+            form_.here().input.set(word);
+            if (form_.at >= kFirstLines)
                 refresh();
         }
         key({Key::enter});

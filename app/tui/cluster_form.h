@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tui/desk.h"
+#include "app/tui/widgets/form_lines.h"
 #include "app/view/cluster/cluster_finder.h"
 
 #include <functional>
@@ -22,25 +23,20 @@ public:
     void answer(const std::string& line) override;
 
 private:
-    struct Line {
-        const char *name, *example;
-        InputLine input;
-    };
     void show_controls(); // lines for what was found
     void look();
     void act(int action); // of the list at the end
     void finish();
     void refresh(); // what will be saved
     [[nodiscard]] view::ClusterFinder::Controls controls() const;
-    [[nodiscard]] bool in_actions() const { return at_ == static_cast<int>(lines_.size()); }
-    [[nodiscard]] std::string text(const char* name) const;
+    [[nodiscard]] bool in_actions() const { return form_.is_behind(); }
 
     Desk& desk_;
     std::function<void(const std::string&)> taken_;
     std::shared_ptr<view::ClusterFinder> finder_;
-    std::vector<Line> lines_;
-    int at_ = 0; // line that is typed in; behind the last: the actions
+    FormLines form_; // behind its lines: the actions
     List actions_;
+    Rect actions_place_; // as drawn last
     std::string outcome_, refusal_;
 };
 

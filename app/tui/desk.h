@@ -8,7 +8,7 @@
 #include "app/view/plan/open_plans.h"
 #include "app/view/plan/plan_editor.h"
 #include "app/view/rehearsal/rehearsal_job.h"
-#include "app/view/runs/run_end_words.h"
+#include "app/view/runs/run_notices.h"
 #include "core/report/report_page.h"
 #include "core/report/table/table.h"
 
@@ -40,7 +40,7 @@ struct Copy {
     std::function<std::string()> text;
 };
 
-// How the end of a run is told to somebody who looks elsewhere.
+// How alerts and the end of a run are told to somebody who looks elsewhere.
 enum class Notice { message, bell, none };
 
 // What else than a table a picture can be: .svg, .pdf and .png, a timeline .trace.json, too.
@@ -93,7 +93,7 @@ public:
     std::function<void(const std::string& title, const std::string& text, bool with_text)> notify_terminal;
     std::function<void(const std::string& text)> fill_clipboard; // also where the terminal has none
     Notice notice = Notice::message;
-    void notify(const view::RunEndWords& words) const;
+    void notify(const view::RunNotice& told) const;
     void ask_notice();
     // Into the clipboard; tells how that went.
     void copy(const std::string& what, const std::string& text);

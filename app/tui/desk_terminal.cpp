@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the terminal does besides showing the screen: tells of the end of a run, takes texts into its clipboard.
+// What the terminal does besides showing the screen: tells of a run to somebody who looks elsewhere, takes texts into
+// its clipboard.
 #include "app/tui/desk.h"
 #include "app/tui/terminal/osc.h"
 #include "app/view/text.h"
@@ -9,10 +10,10 @@
 
 namespace fourfold::tui {
 
-void Desk::notify(const view::RunEndWords& words) const
+void Desk::notify(const view::RunNotice& told) const
 {
     if (notify_terminal && notice != Notice::none)
-        notify_terminal(words.title, words.text, notice == Notice::message);
+        notify_terminal(told.title, told.text, notice == Notice::message);
 }
 
 void Desk::ask_notice()
@@ -23,9 +24,9 @@ void Desk::ask_notice()
     for (std::size_t i = 0; i < std::size(kNotices); ++i)
         items.push_back({kNotices[i].first, kNotices[i].second, [this, i] {
                              notice = static_cast<Notice>(i);
-                             tell(std::string("At the end of a run: ") + lower_case(kNotices[i].first));
+                             tell(std::string("Of alerts and ends of runs: ") + lower_case(kNotices[i].first));
                          }});
-    open(std::make_unique<Picker>("At the end of a run", std::move(items), static_cast<int>(notice)));
+    open(std::make_unique<Picker>("What tells of alerts and ends of runs", std::move(items), static_cast<int>(notice)));
 }
 
 void Desk::copy(const std::string& what, const std::string& text)

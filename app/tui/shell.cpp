@@ -158,8 +158,10 @@ void Shell::draw(Screen& screen)
         const bool on = static_cast<std::size_t>(desk_.page()) == i;
         pages_[i].column = column;
         const Style style = on ? kHeading : kReverse;
-        const bool moves = pages_[i].page.get() == runs_ && runs_->is_moving();
-        column = canvas_.text(0, column, text_of(" %zu %s%s ", i + 1, pages_[i].name, moves ? "\u25cf" : ""), style);
+        const bool of_runs = pages_[i].page.get() == runs_;
+        const char* moves = of_runs && runs_->is_moving() ? "\u25cf" : "";
+        const char* warns = of_runs && runs_->has_unseen_alerts() ? "!" : "";
+        column = canvas_.text(0, column, text_of(" %zu %s%s%s ", i + 1, pages_[i].name, moves, warns), style);
     }
     tabs_end_ = column;
     const int plans = desk_.plans().count();
@@ -314,7 +316,7 @@ std::vector<Command> Shell::everywhere()
             {"Close the plan", "Ctrl+W", [this] { desk_.close_plan(); }},
             {"Rename the plan", "F2", [this] { desk_.ask_to_rename(); }},
             {"Copy a figure, a table or the command", "y", [this] { desk_.ask_to_copy(page().copies()); }},
-            {"What tells of the end of a run", "", [this] { desk_.ask_notice(); }},
+            {"What tells of alerts and ends of runs", "", [this] { desk_.ask_notice(); }},
             {"Undo", "u", [this] { desk_.undo(); }}, {"Redo", "Ctrl+R", [this] { desk_.redo(); }},
             {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
             {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},

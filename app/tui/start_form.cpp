@@ -10,12 +10,7 @@
 namespace fourfold::tui {
 
 namespace {
-struct Line {
-    const char *name, *example;
-};
-constexpr Line kQuestions[]{{"Model", "llama 405b, meta-llama/Llama-3.1-8B, a config.json"}, {"GPUs", "512"},
-    {"Cluster", "dgx h100"}, {"Training", "15T tokens, 30 days; empty: 20 tokens per parameter"}};
-constexpr int kNames = 10; // columns
+constexpr int kNames = 10, kRowsPerChoice = 2; // columns; rows
 } // namespace
 
 StartForm::StartForm(Desk& desk)
@@ -23,7 +18,9 @@ StartForm::StartForm(Desk& desk)
     , start_(desk.presets(), desk.wake())
 {
     const view::Start::Questions first = view::Start::first_questions(desk.plan().state().resolved());
-    lines_ = {InputLine(first.model), InputLine(first.gpus), InputLine(first.cluster), InputLine(first.extent)};
+    form_.lines = {{"Model", "llama 405b, meta-llama/Llama-3.1-8B, a config.json", InputLine(first.model)},
+        {"GPUs", "512", InputLine(first.gpus)}, {"Cluster", "dgx h100", InputLine(first.cluster)},
+        {"Training", "15T tokens, 30 days; empty: 20 tokens per parameter", InputLine(first.extent)}};
 }
 
 void StartForm::receive()
@@ -31,7 +28,7 @@ void StartForm::receive()
     if (!start_.receive())
         return;
     list_.selected = 0;
-    line_ = start_.recommendation() ? kLines : 0;
+    form_.at = start_.recommendation() ? static_cast<int>(form_.lines.size()) : 0;
     refusal_ = start_.problem() ? start_.problem()->line() : "";
 }
 
@@ -40,23 +37,7 @@ void StartForm::draw(Canvas& canvas, const Look&)
     receive();
     const int columns = std::min(canvas.columns() - 6, 96);
     const Rect inside = draw_frame(canvas, std::min(canvas.rows() - 2, 20), columns, "A plan from three answers");
-    int row = inside.row, cursor_row = -1, cursor_column = -1;
-    for (int i = 0; i < kLines; ++i, ++row) {
-        const InputLine& line = lines_[static_cast<std::size_t>(i)];
-        canvas.text(row, inside.column, kQuestions[i].name, i == line_ ? kHeading : kMuted);
-        const int column = inside.column + kNames, width = inside.columns - kNames;
-        if (line.text().empty() && i != line_)
-            canvas.text_in(row, column, width, kQuestions[i].example, kMuted);
-        else
-            line.draw(canvas, row, column, width, {Ink::normal, Ink::normal, false, false, true});
-        if (i == line_) {
-            cursor_row = canvas.cursor_row;
-            cursor_column = canvas.cursor_column;
-        }
-    }
-    canvas.cursor_row = cursor_row;
-    canvas.cursor_column = cursor_column;
-    ++row;
+    int row = form_.draw(canvas, inside, kNames, true) + 1;
     const int last = inside.row + inside.rows - 1;
     if (start_.is_looking()) {
         canvas.text(row, inside.column, "looking through all layouts...", kMuted);
@@ -65,9 +46,8 @@ void StartForm::draw(Canvas& canvas, const Look&)
             if (row < last)
                 canvas.text_in(row++, inside.column, inside.columns, text, style_of(view::Tone::bad));
         }
-    } else if (line_ < kLines) {
-        canvas.text_in(
-            row, inside.column, inside.columns, std::string("for example: ") + kQuestions[line_].example, kMuted);
+    } else if (!form_.is_behind()) {
+        canvas.text_in(row, inside.column, inside.columns, "for example: " + form_.here().example, kMuted);
     }
     row = draw_answer(canvas, inside, row);
     canvas.text_in(last, inside.column, inside.columns,
@@ -81,7 +61,9 @@ int StartForm::draw_answer(Canvas& canvas, const Rect& inside, int row)
 {
     const int last = inside.row + inside.rows - 1;
     const std::vector<view::Start::Choice> choices = start_.choices();
-    for (std::size_t i = 0; i < choices.size() && row + 1 < last; ++i, row += 2) {
+    choices_place_ = {row, inside.column, 0, inside.columns};
+    for (std::size_t i = 0; i < choices.size() && row + 1 < last; ++i, row += kRowsPerChoice) {
+        choices_place_.rows += kRowsPerChoice;
         const view::Start::Choice& choice = choices[i];
         canvas.text_in(row, inside.column, inside.columns, choice.title, i == 0 ? kBold : Style{});
         canvas.text_in(row + 1, inside.column + 2, inside.columns - 2, choice.figures, kMuted);
@@ -103,25 +85,24 @@ void StartForm::key(const Key& key)
         close();
         return;
     }
-    const int stops = start_.recommendation() ? kLines + 1 : kLines;
-    if (key.code == Key::tab || key.code == Key::back_tab) {
-        line_ = (line_ + (key.code == Key::tab ? 1 : stops - 1)) % stops;
+    const int count = static_cast<int>(start_.choices().size());
+    if (const auto again = list_.click(key, choices_place_, count, kRowsPerChoice)) {
+        if (*again && is_answered())
+            take_choice();
+        form_.at = static_cast<int>(form_.lines.size());
+    } else if (form_.move(key, start_.recommendation().has_value())) {
         return;
-    }
-    if (line_ == kLines) {
+    } else if (form_.is_behind()) {
         if (key.code == Key::enter)
             take_choice();
         else
-            list_.key(key, static_cast<int>(start_.choices().size()));
-        return;
-    }
-    if (key.code == Key::enter) {
-        if (++line_ == kLines)
+            list_.key(key, count);
+    } else if (key.code == Key::enter) {
+        ++form_.at;
+        if (form_.is_behind())
             ask();
-    } else if (key.code == Key::up || key.code == Key::down) {
-        line_ = std::clamp(line_ + (key.code == Key::down ? 1 : -1), 0, kLines - 1);
-    } else if (lines_[static_cast<std::size_t>(line_)].key(key)) {
-        refusal_ = lines_[static_cast<std::size_t>(line_)].refusal();
+    } else if (form_.here().input.key(key)) {
+        refusal_ = form_.here().input.refusal();
         start_.take_back();
     }
 }
@@ -132,13 +113,8 @@ std::string StartForm::read_out()
     if (start_.is_looking())
         return "Looking through all layouts; esc leaves\n";
     std::string text = refusal_.empty() ? "" : refusal_ + "\n";
-    if (!is_answered()) {
-        const auto line = static_cast<std::size_t>(std::min(line_, kLines - 1));
-        const std::string& typed = lines_[line].text();
-        return text + "A plan from three answers. " + kQuestions[line].name + ", for example "
-            + kQuestions[line].example + ": " + (typed.empty() ? "" : "an empty line takes " + in_quotes(typed) + "; ")
-            + "esc leaves\n";
-    }
+    if (!is_answered())
+        return text + "A plan from three answers. " + form_.question();
     const std::vector<view::Start::Choice> choices = start_.choices();
     for (std::size_t i = 0; i < choices.size(); ++i)
         text += text_of("%zu ", i + 1) + choices[i].title + ": " + choices[i].figures + "\n";
@@ -155,14 +131,14 @@ void StartForm::answer(const std::string& line)
     } else if (is_answered()) {
         const int number = std::atoi(word.c_str());
         if (word == "again") {
-            line_ = 0;
+            form_.at = 0;
         } else if (number >= 1 && number <= static_cast<int>(start_.choices().size())) {
             list_.selected = number - 1;
             take_choice();
         }
     } else if (!start_.is_looking()) {
         if (!word.empty()) {
-            lines_[static_cast<std::size_t>(line_)].set(word);
+            form_.here().input.set(word);
             start_.take_back();
         }
         refusal_.clear();
@@ -172,8 +148,9 @@ void StartForm::answer(const std::string& line)
 
 void StartForm::ask()
 {
-    line_ = 0;
-    const Expected<void> asked = start_.ask({lines_[0].text(), lines_[1].text(), lines_[2].text(), lines_[3].text()});
+    form_.at = 0;
+    const Expected<void> asked
+        = start_.ask({form_.text("Model"), form_.text("GPUs"), form_.text("Cluster"), form_.text("Training")});
     refusal_ = asked ? "" : asked.error().line();
 }
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "app/tui/desk.h"
+#include "app/tui/widgets/form_lines.h"
 #include "app/view/start/start.h"
-
-#include <array>
 
 namespace fourfold::tui {
 
@@ -18,18 +17,17 @@ public:
     void answer(const std::string& line) override;
 
 private:
-    static constexpr int kLines = 4;
     void receive(); // what was found since
     void ask();
     void take_choice();
-    [[nodiscard]] bool is_answered() const { return line_ == kLines && start_.recommendation(); }
+    [[nodiscard]] bool is_answered() const { return form_.is_behind() && start_.recommendation(); }
     int draw_answer(Canvas& canvas, const Rect& inside, int row);
 
     Desk& desk_;
     view::Start start_;
-    std::array<InputLine, kLines> lines_;
-    int line_ = 0; // that is typed in; kLines: the list of what was found
+    FormLines form_; // behind its lines: the list of what was found
     List list_;
+    Rect choices_place_; // as drawn last
     std::string refusal_;
 };
 

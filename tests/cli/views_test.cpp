@@ -199,6 +199,17 @@ TEST_F(Views, PlansAndRunsSideBySide)
     EXPECT_EQ(rows[0]["tps_low"], alone["interval"]["tps_per_gpu"][0]);
     EXPECT_EQ(rows[0]["memory_high_gib"], alone["interval"]["memory_gib"][1]);
     EXPECT_EQ(rows[2]["measured_tps_per_gpu"], 7000.0);
+    // What the window's comparison has, too.
+    EXPECT_EQ(rows[0]["warning_count"], alone["warnings"].size());
+    EXPECT_EQ(rows[0]["memory_capacity_gib"], alone["memory_capacity_gib"]);
+    EXPECT_TRUE(rows[0]["gpu"].is_string());
+    double held = 0;
+    for (const char* part : {"weights", "gradients", "optimizer", "activations", "buffers"})
+        held += rows[0][std::string(part) + "_gib"].get<double>();
+    EXPECT_NEAR(held, alone["memory_by_stage"][0]["total"].get<double>(), 1e-9) << "one stage";
+    EXPECT_TRUE(rows[0]["tps_error"].is_null());
+    EXPECT_NEAR(rows[2]["tps_error"].get<double>(), rows[2]["predicted_tps_per_gpu"].get<double>() / 7000 - 1, 1e-12);
+    EXPECT_GT(rows[2]["measured_mfu"].get<double>(), 0);
     const std::string text = fourfold({"compare", plan, "this-computer", "--differences"}).out;
     EXPECT_THAT(text, HasSubstr("predicted TPS/GPU"));
     EXPECT_THAT(text, ::testing::Not(HasSubstr("loss"))); // nobody has one

@@ -267,7 +267,7 @@ private slots:
             w.table()->sortByColumn(HistoryModel::name, Qt::DescendingOrder);
             filter->setText(QStringLiteral("tiny"));
             QVERIFY(viewsOf(*w.table()).isEmpty());
-            saveView(*w.table(), name);
+            QVERIFY(saveView(*w.table(), name));
         }
         Fixture w;
         QVERIFY(!w.table()->isColumnHidden(HistoryModel::model));
@@ -282,8 +282,39 @@ private slots:
         QCOMPARE(w.table()->horizontalHeader()->visualIndex(HistoryModel::steps), 0);
         QCOMPARE(w.table()->horizontalHeader()->sortIndicatorSection(), int(HistoryModel::name));
         QCOMPARE(w.child<QLineEdit>("historyFilter")->text(), QStringLiteral("tiny"));
-        forgetView(*w.table(), name);
+        QVERIFY(renameView(*w.table(), name, QStringLiteral("Theirs")));
+        QCOMPARE(viewsOf(*w.table()), QStringList{QStringLiteral("Theirs")});
+        QVERIFY(forgetView(*w.table(), QStringLiteral("Theirs")));
         QVERIFY(viewsOf(*w.table()).isEmpty());
+    }
+
+    // What the terminal saved has no widths; what neither knows is left out.
+    void aViewOfTheTerminalOpensInTheWindow()
+    {
+        Fixture w;
+        const view::SavedViews views(view::kRunsTable);
+        QVERIFY(
+            views.keep("There", {{"Steps", "Gone", "Run", "Measured TPS/GPU"}, {"Run"}, {}, "Steps", true, "tiny"}));
+        const int width = w.table()->columnWidth(HistoryModel::measured_tps);
+        QVERIFY(showView(*w.table(), QStringLiteral("There")));
+        const QHeaderView* header = w.table()->horizontalHeader();
+        QCOMPARE(header->visualIndex(HistoryModel::steps), 0);
+        QCOMPARE(header->visualIndex(HistoryModel::measured_tps), 2);
+        QVERIFY(w.table()->isColumnHidden(HistoryModel::name));
+        QVERIFY(!w.table()->isColumnHidden(HistoryModel::model));
+        QVERIFY(w.table()->columnWidth(HistoryModel::measured_tps) >= width);
+        QCOMPARE(header->sortIndicatorSection(), int(HistoryModel::steps));
+        QCOMPARE(header->sortIndicatorOrder(), Qt::DescendingOrder);
+        QCOMPARE(w.child<QLineEdit>("historyFilter")->text(), QStringLiteral("tiny"));
+        QVERIFY(saveView(*w.table(), QStringLiteral("Here")));
+        const auto kept = views.find("Here");
+        QVERIFY(kept);
+        QVERIFY(kept->columns.front() == "Steps");
+        QVERIFY(kept->hidden == std::vector<std::string>{"Run"});
+        QVERIFY(kept->sorted == "Steps");
+        QVERIFY(kept->falling);
+        QVERIFY(kept->filter == "tiny");
+        QVERIFY(!kept->widths.contains("Run") && kept->widths.contains("Steps"));
     }
 
     // Any table: figures whole, words cut where they are long, and a menu on each row.

@@ -21,6 +21,8 @@
 //   FAKE_SECRET=NAME              writes the length of that variable into its log
 //   FAKE_CHECKPOINT=PATH          tells of a checkpoint there in its first step
 //   FAKE_EXPERTS=1                its steps tell how experts are loaded
+//   FAKE_ALERT_STEP=n             its watch reports a loss in that step and the next, now; FAKE_ALERT_ACTION
+//                                 (warn): what it does
 //   FAKE_TRACE=1                  a traced step behind its last one
 //   FAKE_FAILS_UNLOADED=1         fails (is told, misses a rank) only where the plan loads no checkpoint
 //   FAKE_REHEARSAL=JSON           what a rehearsal says (of the client's environment); default: all is well
@@ -37,6 +39,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -108,6 +111,16 @@ std::string two_hosts()
     if (variable("FAKE_TWO_HOSTS") != "1")
         return {};
     return ",\"hosts\":[{\"rank\":0,\"host\":\"node-a\"},{\"rank\":1,\"host\":\"node-b\"}]";
+}
+
+// "2026-01-01T00:00:00.000Z"
+std::string time_now()
+{
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    char text[40];
+    gmtime_r(&now, &utc);
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S.000Z", &utc)};
 }
 
 } // namespace
@@ -206,6 +219,11 @@ int main(int argc, char** argv)
             usleep(pause_us);
         if (rank == 0 && step == 5 && event_bytes > 0)
             say(head + "\"warning\",\"message\":\"" + std::string(event_bytes, 'w') + "\"}");
+        if (const int at = std::atoi(variable("FAKE_ALERT_STEP", "-1").c_str());
+            rank == 0 && (step == at || step == at + 1))
+            say(R"({"time":")" + time_now() + R"(","rank":0,"event":"warning","step":)" + std::to_string(step)
+                + R"(,"message":"the loss 9 stands out","watch":{"of":"loss","value":9,"mean":1,"limit":2,"action":")"
+                + variable("FAKE_ALERT_ACTION", "warn") + "\"}}");
         if (const std::string path = variable("FAKE_CHECKPOINT"); rank == 0 && step == 1 && !path.empty())
             say(head + R"("checkpoint","step":1,"bytes":64,"time_s":0.5,"stopped_s":0.1,"path":")" + path + "\"}");
         if (hears && step == fail_step) {

@@ -205,5 +205,26 @@ TEST_F(TuiAnswers, AdviceIsAppliedAsItWasSaid)
     EXPECT_EQ(program.wait(), 0);
 }
 
+// As on the plan's own page: of what a search found, and of all that is compared.
+TEST_F(TuiAnswers, WarningsOfFoundAndComparedLayoutsAreRead)
+{
+    TerminalProgram program(fixed(), options(24, 120));
+    ASSERT_TRUE(program.shows("Fits. ")) << program.grid().text();
+    program.type("3W");
+    ASSERT_TRUE(program.shows("Warning: this answer is simple arithmetic")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Esc closes"));
+    program.type("2W");
+    ASSERT_TRUE(program.shows("No layout is chosen")) << program.grid().text();
+    program.type("s");
+    ASSERT_TRUE(program.shows("on the Pareto front, in ", std::chrono::seconds(40))) << program.grid().text();
+    program.type("/pp = 8\r");
+    ASSERT_TRUE(program.shows("shown: pp = 8")) << program.grid().text();
+    program.type("W");
+    ASSERT_TRUE(program.shows("Esc closes")) << program.grid().text();
+    EXPECT_TRUE(program.shows("Warning: ")) << program.grid().text();
+    EXPECT_TRUE(program.shows("On the device ")) << program.grid().text();
+}
+
 } // namespace
 } // namespace fourfold::test

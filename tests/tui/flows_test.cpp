@@ -165,12 +165,16 @@ TEST_F(TuiFlows, WhatWasComparedAndOpenedIsThereAgain)
         ASSERT_TRUE(program.shows("Added llama31_8b_4d")) << program.grid().text();
         program.type("bb");
         EXPECT_TRUE(program.shows("GiB per GPU of the fullest stage, predicted")) << program.grid().text();
+        program.type("fthis-computer\r");
+        EXPECT_TRUE(program.shows("Others against this-computer")) << program.grid().text();
         program.type("q");
         EXPECT_EQ(program.wait(), 0) << program.grid().text();
     }
     TerminalProgram again({FOURFOLD_FIXED_PLANNER}, options(40, 120));
     ASSERT_TRUE(again.shows("this-computer")) << again.grid().text();
     EXPECT_TRUE(again.shows("llama31_8b_4d")) << again.grid().text();
+    EXPECT_TRUE(again.shows("Others against this-computer")) << again.grid().text();
+    EXPECT_TRUE(again.shows("GiB per GPU of the fullest stage, predicted")) << again.grid().text();
     again.type("o");
     ASSERT_TRUE(again.shows("Open plan"));
     EXPECT_TRUE(again.shows("q.plan.json")) << again.grid().text();

@@ -80,6 +80,24 @@ TEST_F(TuiLinear, WorksThroughPipesAsWellAndEndsWithItsInput)
     EXPECT_THAT(*text, HasSubstr("this one was left out"));
 }
 
+// Which picture is chosen, and where one is in it.
+TEST_F(TuiLinear, EveryPictureSaysWhatIsChosen)
+{
+    const std::string text = said(fixed(), "]\n[\ntab\ntab\nj\n]\nj\n]\nl\n]\nl\n]\nj\n]\nj\nq\n");
+    EXPECT_THAT(text, HasSubstr("Picture: Memory; tab goes on to it, [ and ] change it"));
+    EXPECT_THAT(text, HasSubstr("Picture: Step time; "));
+    EXPECT_THAT(text, HasSubstr("Chosen: stage 1; enter tells why"));
+    EXPECT_THAT(text, HasSubstr("At the picture Step time"));
+    EXPECT_THAT(text, HasSubstr("Chosen: TP collectives; enter tells why"));
+    EXPECT_THAT(text, HasSubstr("At the picture Timeline"));
+    EXPECT_THAT(text, HasSubstr("At the picture Ranks"));
+    EXPECT_THAT(text, HasSubstr("GPU 1 of node 0")) << "the rank that was gone to";
+    EXPECT_THAT(text, HasSubstr("At the picture Bounds"));
+    EXPECT_THAT(text, HasSubstr("; enter tells its terms"));
+    EXPECT_THAT(text, HasSubstr("At the picture Budget"));
+    EXPECT_THAT(text, HasSubstr("Chosen: Time ")) << "the line behind the first";
+}
+
 TEST_F(TuiLinear, MemoryOverTheStepIsReadOff)
 {
     const std::string text = said(fixed(), "tab\ntab\nm\nl\nl\nq\n");

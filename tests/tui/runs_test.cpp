@@ -251,7 +251,7 @@ TEST_F(TuiRuns, ARunIsDoneAgain)
                  "what tells\r");
     ASSERT_TRUE(program.shows("The bell alone")) << program.grid().text();
     program.type("bell alone\r");
-    ASSERT_TRUE(program.shows("At the end of a run: the bell alone")) << program.grid().text();
+    ASSERT_TRUE(program.shows("Of alerts and ends of runs: the bell alone")) << program.grid().text();
     program.type("r");
     ASSERT_TRUE(program.hides("after 5 steps")) << program.grid().text();
     ASSERT_TRUE(program.shows("after 5 steps", std::chrono::seconds(40))) << program.grid().text();

@@ -63,6 +63,44 @@ TEST_F(TuiTerminals, IsWorkedWithTheMouse)
     EXPECT_THAT(program.bytes(), HasSubstr("\033[?1006l\033[?1002l\033[?1000l"));
 }
 
+// What stands over a page takes the mouse as well: a click chooses, a second one opens; an answer takes one.
+TEST_F(TuiTerminals, ListsQuestionsTreesAndFormsTakeTheMouse)
+{
+    TerminalProgram program(fixed(), options(40, 120));
+    ASSERT_TRUE(program.shows("Fits."));
+    const auto click = [&](const std::string& text, int from = 0) {
+        EXPECT_TRUE(program.shows(text)) << program.grid().text();
+        const auto [row, column] = program.grid().place_of(text, from);
+        ASSERT_GE(row, 0) << text << "\n" << program.grid().text();
+        program.click(row, column);
+    };
+    program.type("\x0bwhat tells"); // Ctrl+K
+    click("What tells of alerts");
+    click("The bell alone"); // chosen, not taken
+    EXPECT_TRUE(program.shows("OSC 9 and 777")) << program.grid().text();
+    click("The bell alone");
+    ASSERT_TRUE(program.shows("Of alerts and ends of runs: the bell alone")) << program.grid().text();
+    program.type("jjjjj+q");
+    ASSERT_TRUE(program.shows("Unsaved changes")) << program.grid().text();
+    click("cancel");
+    ASSERT_TRUE(program.hides("Unsaved changes")) << program.grid().text();
+    // The root of a tree is chosen at first: a click on it closes it.
+    program.type("\t\r");
+    ASSERT_TRUE(program.shows("Derivation: ")) << program.grid().text();
+    ASSERT_TRUE(program.shows("\u25be")) << program.grid().text();
+    click("\u25be");
+    EXPECT_TRUE(program.hides("\u25be")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Derivation: "));
+    program.type("N");
+    ASSERT_TRUE(program.shows("A plan from three answers")) << program.grid().text();
+    const int title = program.grid().place_of("A plan from three answers").first;
+    click("GPUs", title); // its line
+    program.type("\x15"
+                 "4321");
+    EXPECT_TRUE(program.shows("GPUs      4321")) << program.grid().text();
+}
+
 TEST_F(TuiTerminals, WideCharactersKeepTheirCells)
 {
     std::string text = kPlan;
@@ -119,6 +157,17 @@ constexpr std::array kTango{0x000000, 0xcc0000, 0x4e9a06, 0xc4a000, 0x3465a4, 0x
 
 // Of few colours many are pale on one background: an area has a pattern that is told from its colour, and one of the
 // two from whatever is behind; a curve has the same two the other way round.
+TEST(TuiCanvas, NamesAreCutInTheirMiddle)
+{
+    using tui::fitted_in_middle;
+    EXPECT_EQ(fitted_in_middle("torchtitan T6 001-T6-3", 30), "torchtitan T6 001-T6-3");
+    EXPECT_EQ(fitted_in_middle("torchtitan T6 001-T6-3", 11), "torch\u2026-T6-3");
+    EXPECT_EQ(fitted_in_middle("torchtitan T6 001-T6-3", 12), "torcht\u2026-T6-3");
+    EXPECT_EQ(fitted_in_middle("\u7530\u7530\u7530\u7530\u7530", 6), "\u7530\u2026\u7530") << "two cells each";
+    EXPECT_EQ(fitted_in_middle("abc", 2), "a\u2026");
+    EXPECT_EQ(fitted_in_middle("abc", 0), "");
+}
+
 TEST(TuiPalette, AreasOfFewColorsAreSeenOnAnyBackground)
 {
     for (const int colors : {8, 16}) {

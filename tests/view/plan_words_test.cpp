@@ -5,7 +5,7 @@
 #include "app/view/plan/integer_list.h"
 #include "app/view/plan/plans_overview.h"
 #include "app/view/prediction/whole_training.h"
-#include "app/view/runs/run_alert.h"
+#include "app/view/runs/run_notices.h"
 #include "core/plan/fields.h"
 #include "tests/core/search/search_plans.h"
 
@@ -156,8 +156,49 @@ TEST(RunAlert, OnlyTheWatchReports)
     EXPECT_FALSE(alert_of({{"event", "step"}, {"watch", {{"action", "warn"}}}}));
     EXPECT_FALSE(alert_of({{"event", "warning"}, {"watch", 3}}));
     EXPECT_EQ(alert_of({{"event", "warning"}, {"step", 1e300}, {"watch", Json::object()}})->step, 2'000'000'000);
-    EXPECT_TRUE(std::isinf(age_of(spike)));
-    EXPECT_GT(age_of({{"time", "2026-01-01T00:00:00.000Z"}}), 3600);
+    EXPECT_TRUE(std::isinf(alert->age_s));
+    EXPECT_EQ(alert->time, "");
+}
+
+TEST(RunAlert, SaysWhenAndByWhichRule)
+{
+    const Json spike{{"event", "warning"}, {"step", 1200}, {"message", "the loss 9 stands out"},
+        {"time", "2026-01-01T00:00:00.000Z"}, {"watch", {{"action", "warn"}, {"limit", 2.0}}}};
+    const auto alert = alert_of(spike);
+    ASSERT_TRUE(alert);
+    EXPECT_EQ(alert->rule, "run.watch.spike = warn");
+    EXPECT_GT(alert->age_s, 3600);
+    EXPECT_EQ(alert->time.size(), 8U);
+    EXPECT_THAT(alert_line(*alert), testing::EndsWith(" step 1,200, run.watch.spike = warn: the loss 9 stands out"));
+    const auto lost = alert_of({{"event", "warning"}, {"watch", {{"action", "skip"}, {"limit", nullptr}}}});
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->rule, "run.watch.not_finite = skip");
+}
+
+TEST(RunAlert, OneAMinuteIsToldAndTheOthersAreCounted)
+{
+    using std::chrono::seconds;
+    AlertNotices notices;
+    const AlertNotices::Clock::time_point begin{};
+    RunAlert alert{12, "the loss 9 stands out", false, "", "", 0};
+    const auto first = notices.take(alert, "Tiny", begin);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->title, "Step 12: the loss 9 stands out");
+    EXPECT_EQ(first->text, "Tiny");
+    EXPECT_FALSE(first->urgent);
+    EXPECT_FALSE(notices.take(alert, "Tiny", begin + seconds(59)));
+    const auto later = notices.take(alert, "Tiny", begin + seconds(61));
+    ASSERT_TRUE(later);
+    EXPECT_EQ(later->text, "Tiny\n1 more since the last");
+    alert.stops = true;
+    const auto last = notices.take(alert, "Tiny", begin + seconds(62));
+    ASSERT_TRUE(last);
+    EXPECT_TRUE(last->urgent);
+    alert.age_s = 3600; // it was caught up with
+    EXPECT_FALSE(notices.take(alert, "Tiny", begin + seconds(600)));
+    notices.begin();
+    alert = {1, "again", false, "", "", 0};
+    EXPECT_TRUE(notices.take(alert, "Other", begin + seconds(601)));
 }
 
 } // namespace

@@ -6,10 +6,6 @@
 
 namespace fourfold::ui {
 
-namespace {
-constexpr double kStillNews = 120; // seconds: what happened before the run was caught up with is none
-}
-
 QList<QPointF> pointsOf(const view::Series& series)
 {
     QList<QPointF> points;
@@ -71,10 +67,10 @@ void LiveRun::take(const view::RunMessage& message)
 void LiveRun::takeEvents(const std::vector<Json>& events, bool more)
 {
     for (const Json& event : events) {
+        const std::size_t alerts = m_run.alert_count();
         m_run.take(event);
-        if (const std::optional<view::RunAlert> alert = view::alert_of(event);
-            alert && view::age_of(event) < kStillNews)
-            emit alerted(*alert);
+        if (m_run.alert_count() > alerts)
+            emit alerted(m_run.alerts().back());
         if (kind_of(event) != EventKind::trace || !m_run.trace())
             continue;
         if (!m_predictedTrace)

@@ -7,7 +7,6 @@
 #include "app/models/shared/background.h"
 #include "app/models/shared/text.h"
 #include "app/view/runs/live_run.h"
-#include "app/view/runs/run_alert.h"
 
 #include <QList>
 #include <QPointF>
@@ -36,7 +35,7 @@ signals:
     void pointsArrived(); // the charts have something new
     void traceArrived();
     void linkChanged(); // run().link_trouble()
-    void alerted(const fourfold::view::RunAlert& alert); // just now, by the run's own watch
+    void alerted(const fourfold::view::RunAlert& alert); // by the run's own watch, just now or long ago
     void ended(const QString& runId); // the run is over and in the history; empty id: none was started
 
 private:

@@ -98,6 +98,33 @@ std::string fitted(std::string_view text, int columns)
     return out;
 }
 
+std::string fitted_in_middle(std::string_view text, int columns)
+{
+    if (width_of(text) <= columns || columns < 3)
+        return fitted(text, columns);
+    std::vector<std::string> characters;
+    std::vector<int> widths;
+    while (!text.empty()) {
+        const char32_t character = next_character(text);
+        characters.emplace_back();
+        append_utf8(characters.back(), character);
+        widths.push_back(width_of(character));
+    }
+    const int behind = (columns - 1) / 2;
+    std::string head, tail;
+    std::size_t first = 0, last = characters.size();
+    for (int room = columns - 1 - behind; first < last && widths[first] <= room; ++first) {
+        head += characters[first];
+        room -= widths[first];
+    }
+    for (int room = behind; last > first && widths[last - 1] <= room; --last) {
+        tail.insert(0, characters[last - 1]);
+        room -= widths[last - 1];
+    }
+    append_utf8(head, U'\u2026');
+    return head + tail;
+}
+
 std::vector<std::string> wrapped(std::string_view text, int columns)
 {
     std::vector<std::string> lines;

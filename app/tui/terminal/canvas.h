@@ -62,6 +62,8 @@ char32_t next_character(std::string_view& text);
 void append_utf8(std::string& text, char32_t character);
 // At most `columns` cells; what is cut ends in an ellipsis.
 std::string fitted(std::string_view text, int columns);
+// Without its middle: names that differ at their ends.
+std::string fitted_in_middle(std::string_view text, int columns);
 // Lines of at most `columns` cells, broken at blanks.
 std::vector<std::string> wrapped(std::string_view text, int columns);
 

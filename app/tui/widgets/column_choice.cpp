@@ -6,10 +6,12 @@
 
 namespace fourfold::tui {
 
-ColumnChoice::ColumnChoice(std::vector<int> order, std::function<std::string(int column)> name)
+ColumnChoice::ColumnChoice(std::vector<int> order, std::function<std::string(int column)> title, std::set<int> hidden)
     : first_(std::move(order))
     , order_(first_)
-    , name_(std::move(name))
+    , first_hidden_(std::move(hidden))
+    , hidden_(first_hidden_)
+    , title_(std::move(title))
 {
 }
 
@@ -32,7 +34,7 @@ void ColumnChoice::ask(Desk& desk)
     std::vector<Picker::Item> items;
     for (const int column : order_) {
         const bool hidden = hidden_.contains(column);
-        items.push_back({name_(column), hidden ? "hidden: Enter shows it" : "", [this, &desk, column, hidden] {
+        items.push_back({name(column), hidden ? "hidden: Enter shows it" : "", [this, &desk, column, hidden] {
                              if (hidden) {
                                  hidden_.erase(column);
                                  return;
@@ -41,49 +43,56 @@ void ColumnChoice::ask(Desk& desk)
                                  {"To the right", "", [this, column] { move(column, 1); }}};
                              if (hidden_.size() + 1 < order_.size())
                                  what.push_back({"Hide it", "", [this, column] { hidden_.insert(column); }});
-                             desk.open(std::make_unique<Picker>("Column " + name_(column), std::move(what)));
+                             desk.open(std::make_unique<Picker>("Column " + name(column), std::move(what)));
                          }});
     }
     items.push_back({"All as at first", "", [this] {
                          order_ = first_;
-                         hidden_.clear();
+                         hidden_ = first_hidden_;
                      }});
     desk.open(std::make_unique<Picker>("Columns", std::move(items)));
 }
 
-Json ColumnChoice::state() const
+view::SavedView ColumnChoice::saved(int sorted, bool falling) const
 {
-    Json order = Json::array(), hidden = Json::array();
-    for (const int column : order_)
-        order.push_back(name_(column));
-    for (const int column : hidden_)
-        hidden.push_back(name_(column));
-    return {{"order", order}, {"hidden", hidden}};
+    view::SavedView view;
+    for (const int column : order_) {
+        view.columns.push_back(name(column));
+        if (hidden_.contains(column))
+            view.hidden.push_back(name(column));
+    }
+    view.sorted = name(sorted);
+    view.falling = falling;
+    return view;
 }
 
-// Columns that are new since stand where they do at first; what is gone is left out.
-void ColumnChoice::restore(const Json& state)
+std::optional<int> ColumnChoice::column_of(const std::string& name) const
 {
-    const auto read = [&](const char* key) {
-        std::vector<int> columns;
-        const Json names = state.is_object() ? state.value(key, Json::array()) : Json::array();
-        for (const Json& name : names) {
-            const auto found
-                = std::ranges::find_if(first_, [&](int column) { return name.is_string() && name == name_(column); });
-            if (found != first_.end() && std::ranges::find(columns, *found) == columns.end())
-                columns.push_back(*found);
-        }
-        return columns;
-    };
-    std::vector<int> order = read("order");
+    const auto found = std::ranges::find_if(first_, [&](int column) { return this->name(column) == name; });
+    return found == first_.end() ? std::nullopt : std::optional(*found);
+}
+
+// Columns that the view does not know stand where they do at first; those that are gone are left out.
+void ColumnChoice::show(const view::SavedView& view)
+{
+    std::vector<int> order;
+    std::set<int> hidden = first_hidden_;
+    for (const std::string& name : view.columns) {
+        const std::optional<int> column = column_of(name);
+        if (!column || std::ranges::find(order, *column) != order.end())
+            continue;
+        order.push_back(*column);
+        hidden.erase(*column);
+        if (std::ranges::find(view.hidden, name) != view.hidden.end())
+            hidden.insert(*column);
+    }
     for (std::size_t i = 0; i < first_.size(); ++i) {
         if (std::ranges::find(order, first_[i]) == order.end())
             order.insert(order.begin() + static_cast<std::ptrdiff_t>(std::min(i, order.size())), first_[i]);
     }
     order_ = std::move(order);
-    const std::vector<int> hidden = read("hidden");
     if (hidden.size() < first_.size())
-        hidden_ = {hidden.begin(), hidden.end()};
+        hidden_ = std::move(hidden);
 }
 
 } // namespace fourfold::tui

@@ -86,6 +86,7 @@ void Picker::draw(Canvas& canvas, const Look&)
     words_.draw(canvas, inside.row, begin, inside.columns - 2);
     const int shown = inside.rows - 1;
     list_.fit(static_cast<int>(visible_.size()), shown);
+    place_ = {inside.row + 1, inside.column, shown, inside.columns};
     if (visible_.empty())
         canvas.text(inside.row + 1, inside.column, "nothing has these words", kMuted);
     for (int i = 0; i < shown && list_.top + i < static_cast<int>(visible_.size()); ++i) {
@@ -106,6 +107,9 @@ void Picker::key(const Key& key)
         close();
     } else if (key.code == Key::enter) {
         if (!visible_.empty())
+            close(items_[visible_[static_cast<std::size_t>(list_.selected)]].run);
+    } else if (const auto again = list_.click(key, place_, static_cast<int>(visible_.size()))) {
+        if (*again)
             close(items_[visible_[static_cast<std::size_t>(list_.selected)]].run);
     } else if (key.code != Key::character && key.code != Key::home && key.code != Key::end
         && list_.key(key, static_cast<int>(visible_.size()))) {
@@ -271,6 +275,7 @@ void Question::draw(Canvas& canvas, const Look&)
         canvas.text_in(row++, inside.column, inside.columns, line);
     int column = inside.column;
     ++row;
+    places_.clear();
     for (std::size_t i = 0; i < choices_.size(); ++i) {
         std::string letter;
         append_utf8(letter, choices_[i].letter);
@@ -279,6 +284,7 @@ void Question::draw(Canvas& canvas, const Look&)
         column = canvas.text(row, column, choices_[i].text + " ");
         if (static_cast<int>(i) == selected_)
             canvas.restyle({row, begin, 1, column - begin}, kReverse);
+        places_.push_back({row, begin, 1, column - begin});
         ++column;
     }
 }
@@ -296,9 +302,10 @@ void Question::key(const Key& key)
         selected_ = (selected_ + count - 1) % count;
     else if (key.code == Key::enter)
         close(choices_[static_cast<std::size_t>(selected_)].run);
-    for (const Choice& choice : choices_) {
-        if (key.is(choice.letter))
-            close(choice.run);
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+        const bool clicked = key.code == Key::click && i < places_.size() && places_[i].contains(key.row, key.column);
+        if (clicked || key.is(choices_[i].letter))
+            close(choices_[i].run);
     }
 }
 

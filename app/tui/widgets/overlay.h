@@ -74,6 +74,7 @@ private:
     std::vector<std::size_t> visible_;
     InputLine words_;
     List list_;
+    Rect place_; // of the list, as drawn last
 };
 
 // One line to type. `accept` returns why the text will not do, or an empty text.
@@ -125,6 +126,7 @@ public:
 private:
     std::string title_, text_;
     std::vector<Choice> choices_;
+    std::vector<Rect> places_; // of these, as drawn last
     int selected_ = 0;
 };
 

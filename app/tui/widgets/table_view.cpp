@@ -35,10 +35,11 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
                 break;
         }
         heads_.push_back({i, column, width});
-        canvas.text_in(place.row, column, width, title, sorted ? kHeading : kBold, at.right);
+        const auto cut = [&](const std::string& text) { return at.of_names ? fitted_in_middle(text, width) : text; };
+        canvas.text_in(place.row, column, width, cut(title), sorted ? kHeading : kBold, at.right);
         for (int row = 0; row < shown; ++row) {
             const Style style = content.style ? content.style(list.top + row, i) : Style{};
-            canvas.text_in(body_.row + row, column, width, texts[static_cast<std::size_t>(row)], style, at.right);
+            canvas.text_in(body_.row + row, column, width, cut(texts[static_cast<std::size_t>(row)]), style, at.right);
         }
         column += width + 2;
     }

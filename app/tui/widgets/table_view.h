@@ -17,6 +17,7 @@ public:
         std::string title; // one line
         bool right = false; // numbers stand at the right
         int most = 40; // cells
+        bool of_names = false; // which may differ at their ends: what has no room goes from the middle
     };
     struct Content {
         int rows = 0;

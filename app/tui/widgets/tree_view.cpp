@@ -42,6 +42,7 @@ void TreeView::draw(Canvas& canvas, const Look&)
     constexpr int kBelow = 5; // formula and source of the chosen line
     const int rows = std::max(1, inside.rows - kBelow);
     list_.fit(static_cast<int>(shown.size()), rows);
+    place_ = {inside.row, inside.column, rows, inside.columns};
     const int value_columns = 16, label_columns = std::clamp(inside.columns / 2, 20, 48);
     for (int i = 0; i < rows && list_.top + i < static_cast<int>(shown.size()); ++i) {
         const Node& node = nodes_[static_cast<std::size_t>(shown[static_cast<std::size_t>(list_.top + i)])];
@@ -98,6 +99,9 @@ void TreeView::key(const Key& key)
     Node& node = nodes_[static_cast<std::size_t>(shown[static_cast<std::size_t>(list_.selected)])];
     if (key.code == Key::escape || key.is('q') || key.is_ctrl('c')) {
         close();
+    } else if (const auto again = list_.click(key, place_, static_cast<int>(shown.size()))) {
+        if (*again)
+            node.open = !node.open;
     } else if (key.code == Key::enter || key.is(' ')) {
         node.open = !node.open;
     } else if (key.code == Key::right || key.is('l')) {

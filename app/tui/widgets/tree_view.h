@@ -31,6 +31,7 @@ private:
     Explanation explanation_;
     std::vector<Node> nodes_; // in the order of the tree
     List list_;
+    Rect place_; // of the tree, as drawn last
 };
 
 } // namespace fourfold::tui

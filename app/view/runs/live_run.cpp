@@ -18,7 +18,7 @@ namespace fourfold::view {
 
 namespace {
 constexpr std::size_t kLately = 20; // steps that tell how long the rest takes
-constexpr std::size_t kMostLines = 2000;
+constexpr std::size_t kMostLines = 2000, kMostAlerts = 500;
 constexpr double kSecondsPerHour = 3600;
 
 // "12:34:56" of an event or, where it has no time, of now.
@@ -184,7 +184,7 @@ void LiveRun::take(const Json& event)
         say(Tone::neutral, "Checkpoint", read_event<CheckpointEvent>(event).path, event);
         break;
     case EventKind::warning:
-        say(Tone::warning, "Warning", string_at(event, "message"), event);
+        take_warning(event);
         break;
     case EventKind::trace:
         take_trace(event);
@@ -201,6 +201,18 @@ void LiveRun::take(const Json& event)
     default:
         break;
     }
+}
+
+void LiveRun::take_warning(const Json& event)
+{
+    say(Tone::warning, "Warning", string_at(event, "message"), event);
+    std::optional<RunAlert> alert = alert_of(event);
+    if (!alert)
+        return;
+    ++alert_count_;
+    alerts_.push_back(*std::move(alert));
+    if (alerts_.size() > kMostAlerts)
+        alerts_.pop_front();
 }
 
 void LiveRun::take_start(const Json& event)

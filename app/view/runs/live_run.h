@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/view/answer.h"
+#include "app/view/runs/run_alert.h"
 #include "app/view/runs/run_failure.h"
 #include "app/view/runs/run_job.h"
 #include "app/view/runs/run_setup.h"
@@ -76,6 +77,8 @@ public:
     [[nodiscard]] const std::optional<Timeline>& trace() const { return trace_; }
     [[nodiscard]] int trace_step() const { return trace_step_; }
     [[nodiscard]] const std::optional<RunFailure>& failure() const { return failure_; }
+    [[nodiscard]] const std::deque<RunAlert>& alerts() const { return alerts_; } // of its watch; the newest ones
+    [[nodiscard]] std::size_t alert_count() const { return alert_count_; } // of this run
     [[nodiscard]] const std::deque<LogLine>& log() const { return log_; } // the newest lines
     [[nodiscard]] std::size_t log_count() const { return log_count_; } // lines said, also of runs before
     // What is wrong with the line to the nodes and since when; empty: nothing.
@@ -86,6 +89,7 @@ private:
     void take_ranks(const Json& event, double step);
     void take_experts(const Json& event, double step);
     void take_start(const Json& event);
+    void take_warning(const Json& event);
     void take_trace(const Json& event);
     void take_created(const RunCreated& created);
     void take_link(const RunLink& link);
@@ -108,8 +112,9 @@ private:
     std::deque<double> lately_; // seconds of the last steps
     std::optional<Timeline> trace_;
     std::optional<RunFailure> failure_;
+    std::deque<RunAlert> alerts_;
     std::deque<LogLine> log_;
-    std::size_t log_count_ = 0;
+    std::size_t alert_count_ = 0, log_count_ = 0;
 };
 
 // How a run's state is meant.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <limits>
 
 namespace fourfold::view {
 
@@ -21,14 +20,22 @@ std::optional<RunAlert> alert_of(const Json& event)
     RunAlert alert;
     alert.step = static_cast<int>(std::clamp(number_at(event, "step").value_or(0), 0.0, 2e9));
     alert.text = printable(string_at(event, "message"), 500);
-    alert.stops = string_at(*watch, "action") == "stop";
+    const std::string action = printable(string_at(*watch, "action"));
+    alert.stops = action == "stop";
+    // What is not finite has no limit that it went beyond.
+    alert.rule = std::string("run.watch.") + (number_at(*watch, "limit") ? "spike" : "not_finite")
+        + (action.empty() ? "" : " = " + action);
+    const std::string written = string_at(event, "time");
+    alert.time = local_time(written, "%H:%M:%S").value_or("");
+    if (const std::optional<std::time_t> seconds = seconds_of(written))
+        alert.age_s = std::difftime(std::time(nullptr), *seconds);
     return alert;
 }
 
-double age_of(const Json& event)
+std::string alert_line(const RunAlert& alert)
 {
-    const std::optional<std::time_t> written = seconds_of(string_at(event, "time"));
-    return written ? std::difftime(std::time(nullptr), *written) : std::numeric_limits<double>::infinity();
+    return alert.time + (alert.time.empty() ? "" : " ") + "step " + grouped(alert.step) + ", " + alert.rule + ": "
+        + alert.text;
 }
 
 } // namespace fourfold::view

@@ -141,7 +141,9 @@ QWidget* ComparePage::makeSide()
 
 QWidget* ComparePage::makeTable()
 {
-    m_table->present(m_model, "comparison", tr("Comparison"));
+    m_table->present(m_model, view::kComparedTable, tr("Comparison"));
+    m_table->setViewParts({[this](view::SavedView& view) { view.differences_only = m_differences->isChecked(); },
+        [this](const view::SavedView& view) { m_differences->setChecked(view.differences_only); }});
     m_table->keepWidths(); // fitColumns() has them
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setItemDelegate(new LevelDelegate(CompareModel::LevelRole, m_table));

@@ -124,13 +124,11 @@ QWidget* HistoryPage::makeTable()
     connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
     m_table->onKey(Qt::Key_C, [this] { compareSelected(); });
     m_table->setRowMenu([this](QMenu& menu) { fillRowMenu(menu); });
-    m_table->setViewParts({[this] {
-                               return QVariantMap{{QStringLiteral("filter"), m_filter->text()}};
-                           },
-        [this](const QVariantMap& parts) { m_filter->setText(parts.value(QStringLiteral("filter")).toString()); }});
+    m_table->setViewParts({[this](view::SavedView& view) { view.filter = m_filter->text().toStdString(); },
+        [this](const view::SavedView& view) { m_filter->setText(exactText(view.filter)); }});
     m_filterBar = new FilterBar(
         m_filter, 360, {m_count}, {m_compare, m_recalibrate, m_delete, m_import->button(), makeExports()});
-    m_table->present(m_model, "history", tr("Stored runs"));
+    m_table->present(m_model, view::kRunsTable, tr("Stored runs"));
     m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(HistoryModel::created, Qt::DescendingOrder);

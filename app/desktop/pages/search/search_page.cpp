@@ -116,20 +116,20 @@ QWidget* SearchPage::makeResults()
     addTableExports(*menu, this, tr("Search results"), [this] { return m_results.results().table(kMostExported); });
     exports->setMenu(menu);
     m_filterBar = new FilterBar(m_filter, 0, {m_paretoOnly, m_showRefused}, {m_apply, m_pin, m_compare, exports});
-    m_table->present(m_results, "results", tr("Found layouts"));
+    m_table->present(m_results, view::kFoundTable, tr("Found layouts"));
     m_table->setItemDelegate(new LevelDelegate(ResultsModel::LevelRole, m_table));
     m_table->setSortingEnabled(true);
     m_table->horizontalHeader()->setSortIndicator(ResultsModel::place, Qt::AscendingOrder);
     m_table->setWidths(ResultsModel::widths());
     m_table->setUsuallyHidden({ResultsModel::days, ResultsModel::cost, ResultsModel::energy});
-    m_table->setViewParts(
-        {[this] {
-             return QVariantMap{{kFilter, m_filter->text()}, {kParetoOnly, m_paretoOnly->isChecked()}};
-         },
-            [this](const QVariantMap& parts) {
-                m_filter->setText(parts.value(kFilter).toString());
-                m_paretoOnly->setChecked(parts.value(kParetoOnly).toBool());
-            }});
+    m_table->setViewParts({[this](view::SavedView& view) {
+                               view.filter = m_filter->text().toStdString();
+                               view.front_only = m_paretoOnly->isChecked();
+                           },
+        [this](const view::SavedView& view) {
+            m_filter->setText(exactText(view.filter));
+            m_paretoOnly->setChecked(view.front_only);
+        }});
     m_table->setFitting({});
     QList<int> all;
     for (int column = ResultsModel::place; column < ResultsModel::confidence; ++column)

@@ -3,10 +3,11 @@
 // tab-separated text.
 #pragma once
 
+#include "app/view/tables/saved_views.h"
+
 #include <QKeySequence>
 #include <QList>
 #include <QTableView>
-#include <QVariantMap>
 
 #include <functional>
 #include <optional>
@@ -33,8 +34,8 @@ public:
     void setRowMenu(RowMenu fill) { m_rowMenu = std::move(fill); }
     // What else belongs to a view of this table that is kept by a name (table_views.h), as its filter.
     struct ViewParts {
-        std::function<QVariantMap()> get;
-        std::function<void(const QVariantMap&)> put;
+        std::function<void(view::SavedView& view)> get;
+        std::function<void(const view::SavedView& view)> put;
     };
     void setViewParts(ViewParts parts) { m_viewParts = std::move(parts); }
     [[nodiscard]] const ViewParts& viewParts() const { return m_viewParts; }

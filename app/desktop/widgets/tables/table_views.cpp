@@ -1,121 +1,163 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/tables/table_views.h"
 
+#include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/text.h"
-#include "core/base/paths.h"
 
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QMenu>
-#include <QSettings>
 
-#include <filesystem>
+#include <algorithm>
+#include <optional>
 
 namespace fourfold::ui {
 
+using view::SavedView;
+using view::SavedViews;
+
 namespace {
-const QString kHeader = QStringLiteral("header"), kParts = QStringLiteral("parts");
-
-std::filesystem::path viewsFile()
+SavedViews kept(const DataTable& table)
 {
-    return config_folder() / "desktop-views.ini";
+    return SavedViews(table.objectName().toStdString());
 }
 
-// Qt would wait for who writes into a pipe.
-bool isUsable()
+std::string nameOf(const DataTable& table, int column)
 {
-    std::error_code error;
-    const auto status = std::filesystem::status(viewsFile(), error);
-    return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+    return view::column_name(table.model()->headerData(column, Qt::Horizontal).toString().toStdString());
 }
 
-QVariantMap kept(const DataTable& table)
+SavedView viewOf(const DataTable& table)
 {
-    if (!isUsable())
-        return {};
-    const QSettings settings(exactText(viewsFile().string()), QSettings::IniFormat);
-    return settings.value(table.objectName()).toMap();
+    SavedView view;
+    const QHeaderView* header = table.horizontalHeader();
+    for (int place = 0; place < header->count(); ++place) {
+        const int column = header->logicalIndex(place);
+        view.columns.push_back(nameOf(table, column));
+        if (header->isSectionHidden(column))
+            view.hidden.push_back(view.columns.back());
+        else
+            view.widths[view.columns.back()] = qRound(header->sectionSize(column) * 100.0 / zoom());
+    }
+    if (const int sorted = header->sortIndicatorSection();
+        table.isSortingEnabled() && sorted >= 0 && sorted < header->count()) {
+        view.sorted = nameOf(table, sorted);
+        view.falling = header->sortIndicatorOrder() == Qt::DescendingOrder;
+    }
+    if (table.viewParts().get)
+        table.viewParts().get(view);
+    return view;
 }
 
-void keep(const DataTable& table, const QVariantMap& views)
+// Columns that the view does not know stand behind those that it does, as they are.
+void show(DataTable& table, const SavedView& view)
 {
-    if (!isUsable())
-        return;
-    QSettings settings(exactText(viewsFile().string()), QSettings::IniFormat);
-    settings.setValue(table.objectName(), views);
+    QHeaderView* header = table.horizontalHeader();
+    int place = 0, shown = 0, sorted = -1;
+    for (const std::string& name : view.columns) {
+        for (int column = 0; column < header->count(); ++column) {
+            if (nameOf(table, column) != name)
+                continue;
+            header->moveSection(header->visualIndex(column), place++);
+            header->setSectionHidden(column, std::ranges::find(view.hidden, name) != view.hidden.end());
+            shown += header->isSectionHidden(column) ? 0 : 1;
+            if (name == view.sorted)
+                sorted = column;
+        }
+    }
+    if (place == header->count() && shown == 0)
+        table.resetColumns(); // it was written by hand
+    if (view.widths.empty())
+        table.resetWidths();
+    for (int column = 0; column < header->count(); ++column) {
+        const auto width = view.widths.find(nameOf(table, column));
+        if (width != view.widths.end() && !header->isSectionHidden(column))
+            header->resizeSection(column, px(width->second));
+    }
+    if (table.isSortingEnabled() && sorted >= 0)
+        table.sortByColumn(sorted, view.falling ? Qt::DescendingOrder : Qt::AscendingOrder);
+    if (table.viewParts().put)
+        table.viewParts().put(view);
 }
 
-void askToSave(DataTable& table)
+std::optional<QString> askForName(const DataTable& table, const QString& title, const QString& now)
 {
     bool accepted = false;
-    const QString name = QInputDialog::getText(
-        table.window(), tr("Save view"), tr("Name of this view:"), QLineEdit::Normal, {}, &accepted)
-                             .trimmed();
-    if (accepted && !name.isEmpty())
-        saveView(table, name);
+    const QString name
+        = QInputDialog::getText(table.window(), title, tr("Name of this view:"), QLineEdit::Normal, now, &accepted)
+              .trimmed();
+    return accepted && !name.isEmpty() ? std::optional(name) : std::nullopt;
+}
+
+// An ampersand would be taken for a mnemonic.
+QString menuText(QString name)
+{
+    return name.replace(QLatin1Char('&'), QStringLiteral("&&"));
 }
 } // namespace
 
 QStringList viewsOf(const DataTable& table)
 {
-    return kept(table).keys();
+    QStringList names;
+    if (const auto all = kept(table).names()) {
+        for (const std::string& name : *all)
+            names << exactText(name);
+    }
+    return names;
 }
 
-void saveView(const DataTable& table, const QString& name)
+Expected<void> saveView(const DataTable& table, const QString& name)
 {
-    QVariantMap view{{kHeader, table.horizontalHeader()->saveState()}};
-    if (table.viewParts().get)
-        view.insert(kParts, table.viewParts().get());
-    QVariantMap views = kept(table);
-    views.insert(name, view);
-    keep(table, views);
+    return kept(table).keep(name.toStdString(), viewOf(table));
 }
 
-bool showView(DataTable& table, const QString& name)
+Expected<void> showView(DataTable& table, const QString& name)
 {
-    const QVariantMap views = kept(table);
-    const auto found = views.find(name);
-    if (found == views.end())
-        return false;
-    const QVariantMap view = found->toMap();
-    QHeaderView* header = table.horizontalHeader();
-    header->restoreState(view.value(kHeader).toByteArray());
-    if (table.isSortingEnabled())
-        table.sortByColumn(header->sortIndicatorSection(), header->sortIndicatorOrder());
-    if (table.viewParts().put)
-        table.viewParts().put(view.value(kParts).toMap());
-    return true;
+    FOURFOLD_TRY(const SavedView view, kept(table).find(name.toStdString()));
+    show(table, view);
+    return {};
 }
 
-void forgetView(const DataTable& table, const QString& name)
+Expected<void> renameView(const DataTable& table, const QString& name, const QString& to)
 {
-    QVariantMap views = kept(table);
-    views.remove(name);
-    keep(table, views);
+    return kept(table).rename(name.toStdString(), to.toStdString());
+}
+
+Expected<void> forgetView(const DataTable& table, const QString& name)
+{
+    return kept(table).forget(name.toStdString());
 }
 
 void addViews(QMenu& menu, DataTable& table)
 {
     if (table.objectName().isEmpty())
         return;
+    const auto told
+        = [&table](const Expected<void>& outcome) { succeeded(table.window(), tr("Views of tables"), outcome); };
     QMenu* all = menu.addMenu(tr("Views"));
     const QStringList names = viewsOf(table);
-    for (const QString& name : names) {
-        // An ampersand would be taken for a mnemonic.
-        all->addAction(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")), &table,
-            [&table, name] { showView(table, name); });
-    }
+    for (const QString& name : names)
+        all->addAction(menuText(name), &table, [&table, name, told] { told(showView(table, name)); });
     if (!names.isEmpty())
         all->addSeparator();
-    all->addAction(tr("Save this view\u2026"), &table, [&table] { askToSave(table); });
+    all->addAction(tr("Save this view\u2026"), &table, [&table, told] {
+        if (const auto name = askForName(table, tr("Save view"), {}))
+            told(saveView(table, *name));
+    });
     all->addAction(tr("All columns again"), &table, [&table] { table.resetColumns(); });
     if (names.isEmpty())
         return;
+    QMenu* rename = all->addMenu(tr("Rename"));
     QMenu* forget = all->addMenu(tr("Forget"));
-    for (const QString& name : names)
-        forget->addAction(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")), &table,
-            [&table, name] { forgetView(table, name); });
+    for (const QString& name : names) {
+        rename->addAction(menuText(name), &table, [&table, name, told] {
+            if (const auto to = askForName(table, tr("Rename view"), name))
+                told(renameView(table, name, *to));
+        });
+        forget->addAction(menuText(name), &table, [&table, name, told] { told(forgetView(table, name)); });
+    }
 }
 
 } // namespace fourfold::ui

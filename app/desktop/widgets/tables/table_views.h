@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Views of a table that are kept by a name: which columns, in which order and width, sorted by which, and what else
-// belongs to it (DataTable::setViewParts()). They are the table's, whichever window shows it.
+// Views of a table that are kept by a name (app/view/tables/saved_views.h), in and out of the window's tables: with the
+// widths of columns, and what else belongs to a table (DataTable::setViewParts()).
 #pragma once
+
+#include "core/base/expected.h"
 
 #include <QStringList>
 
@@ -11,10 +13,11 @@ namespace fourfold::ui {
 
 class DataTable;
 
-QStringList viewsOf(const DataTable& table); // their names
-void saveView(const DataTable& table, const QString& name); // one of the same name goes
-bool showView(DataTable& table, const QString& name); // false where there is none
-void forgetView(const DataTable& table, const QString& name);
+QStringList viewsOf(const DataTable& table); // their names; none where the file of them cannot be used
+Expected<void> saveView(const DataTable& table, const QString& name); // one of the same name goes
+Expected<void> showView(DataTable& table, const QString& name);
+Expected<void> renameView(const DataTable& table, const QString& name, const QString& to);
+Expected<void> forgetView(const DataTable& table, const QString& name);
 
 // Entries for all of this; none for a table without a name.
 void addViews(QMenu& menu, DataTable& table);

@@ -3,6 +3,7 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/table_items.h"
+#include "app/view/answer.h"
 #include "app/view/compare/comparison.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
@@ -29,8 +30,22 @@ ComparePage::ComparePage(Desk& desk)
     , table_view_({}, 2)
     , sweep_(desk)
     , scaling_(desk)
+    , views_(
+          desk, view::kComparedTable, [this] { return as_view(); },
+          [this](const view::SavedView& kept) {
+              differences_only_ = kept.differences_only;
+              return Expected<void>();
+          })
 {
     sweep_.compare = [this](const ResolvedPlan& plan) { add(plan); };
+}
+
+// What is compared differs from time to time: its columns are no part of a view here.
+view::SavedView ComparePage::as_view() const
+{
+    view::SavedView view;
+    view.differences_only = differences_only_;
+    return view;
 }
 
 void ComparePage::add(Entry entry)
@@ -239,6 +254,10 @@ bool ComparePage::key(const Key& key)
         ask_to_remove();
     } else if (key.is('f')) {
         ask_reference();
+    } else if (key.is('W')) {
+        show_warnings();
+    } else if (key.is('V')) {
+        views_.ask();
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
     } else if (key.is('b')) {
@@ -303,6 +322,17 @@ void ComparePage::ask_reference()
         desk_.tell("There is nothing to compare with");
     else
         desk_.open(std::make_unique<Picker>("Compare with", std::move(items)));
+}
+
+void ComparePage::show_warnings()
+{
+    std::string text;
+    for (const Entry& entry : all())
+        text += "# " + entry.name + "\n"
+            + (entry.prediction->warnings.empty() ? "none\n"
+                                                  : view::warning_lines(entry.prediction->warnings).substr(1) + "\n")
+            + "\n";
+    desk_.open(std::make_unique<Pager>("Warnings", text.empty() ? "Nothing is compared" : text));
 }
 
 void ComparePage::ask_to_add()
@@ -386,6 +416,7 @@ std::vector<Command> ComparePage::commands()
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
     return {{"Add to the comparison", "a", press('a')}, {"Remove from the comparison", "x", press('x')},
         {"Choose the reference", "f", press('f')}, {"Differences only", "d", press('d')},
+        {"Warnings of what is compared", "W", press('W')}, {"Views of the table, kept by a name", "V", press('V')},
         {"Another figure as bars", "b", press('b')}, {"Timelines over each other, or the table", "v", press('v')},
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
         {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')},
@@ -399,14 +430,22 @@ Json ComparePage::state() const
         if (!entry.origin.empty())
             origins.push_back({{"origin", entry.origin}, {"name", entry.name}, {"kind", entry.kind}});
     }
-    return {{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)},
-        {"series", scaling_.state()}};
+    Json state{{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)},
+        {"bars", static_cast<int>(bar_figure_)}, {"series", scaling_.state()}};
+    if (reference_ && !reference_->plan) // open plans are others the next time
+        state["reference"] = {{"name", reference_->name}, {"kind", reference_->kind}};
+    return state;
 }
 
 void ComparePage::restore(const Json& state)
 {
     differences_only_ = state.contains("differences_only") && state["differences_only"] == true;
     shown_ = static_cast<Shown>(std::clamp(member_or(state, "shown", 0), 0, static_cast<int>(Shown::scaling)));
+    bar_figure_ = static_cast<view::ComparedFigure>(
+        std::clamp(member_or(state, "bars", 0), 0, static_cast<int>(view::kComparedFigures) - 1));
+    if (state.contains("reference") && state["reference"].is_object())
+        reference_ = Entry{member_or(state["reference"], "name", std::string()),
+            member_or(state["reference"], "kind", std::string()), {}, {}};
     scaling_.restore(state.value("series", Json()));
     if (!state.contains("entries") || !state["entries"].is_array())
         return;

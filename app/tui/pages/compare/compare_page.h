@@ -7,6 +7,7 @@
 #include "app/tui/pages/compare/sweep_grid.h"
 #include "app/tui/pages/page.h"
 #include "app/tui/widgets/table_view.h"
+#include "app/tui/widgets/view_menu.h"
 #include "app/view/compare/comparison_bars.h"
 #include "core/calibration/measured_table.h"
 #include "core/history/store.h"
@@ -62,6 +63,7 @@ private:
     void ask_to_export_timeline(); // one of the two on show, or both in one picture
     void ask_to_remove();
     void ask_reference();
+    void show_warnings(); // of all that is compared
     [[nodiscard]] std::vector<ScalingChart::Compared> compared() const;
     // All that is compared: the plan on show, the other open ones, then what was added.
     [[nodiscard]] std::vector<Entry> all() const;
@@ -72,6 +74,7 @@ private:
     void draw_bars(Canvas& canvas, const Rect& place, const BarChart& chart, const Look& look) const;
     [[nodiscard]] static int rows_of(const BarChart& chart); // on the screen
     [[nodiscard]] ReportPage report(); // of what is on show
+    [[nodiscard]] view::SavedView as_view() const;
 
     std::vector<Entry> entries_;
     std::set<const view::PlanEditor*> left_out_; // open plans that are not compared
@@ -84,6 +87,7 @@ private:
     SweepGrid sweep_;
     ScalingChart scaling_;
     CompareTimelines timelines_;
+    ViewMenu views_;
 };
 
 } // namespace fourfold::tui

@@ -16,7 +16,7 @@ namespace fourfold::tui {
 
 namespace {
 
-constexpr int kBarLabel = 30, kBarText = 11;
+constexpr int kBarLabel = 30, kBarText = 11, kEntryColumns = 34;
 
 Fill fill_of_kind(view::ComparedFigure figure, const BarChart& chart, std::size_t kind)
 {
@@ -68,7 +68,8 @@ void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
     const Table side = view::side_by_side(entries, differences_only_, reference);
     std::vector<TableView::Column> heads;
     for (const Column& column : side.columns)
-        heads.push_back({column.title.empty() ? column.key : column.title, heads.size() > 1, 34});
+        heads.push_back({fitted_in_middle(column.title.empty() ? column.key : column.title, kEntryColumns),
+            heads.size() > 1, kEntryColumns});
     table_view_.set_columns(std::move(heads));
     TableView::Content content;
     content.rows = static_cast<int>(side.rows.size());
@@ -110,7 +111,7 @@ void ComparePage::draw_bars(Canvas& canvas, const Rect& place, const BarChart& c
         std::vector<BarPart> parts;
         for (std::size_t kind = 0; kind < bar.parts.size(); ++kind)
             parts.push_back({bar.parts[kind], fill_of_kind(bar_figure_, chart, kind)});
-        canvas.text_in(row, place.column, kBarLabel, bar.name);
+        canvas.text_in(row, place.column, kBarLabel, fitted_in_middle(bar.name, kBarLabel));
         draw_bar(
             canvas, row, place.column + kBarLabel + 1, place.columns - kBarLabel - 1 - kBarText, parts, most, look);
         canvas.text_in(row, place.column + place.columns - kBarText + 1, kBarText - 1, bar.text, {}, true);

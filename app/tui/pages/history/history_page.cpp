@@ -1,48 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/history/history_page.h"
 
-#include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/pages/history/recalibrate_box.h"
 #include "app/tui/pages/runs/runs_page.h"
-#include "app/tui/widgets/plot.h"
 #include "app/view/history/history_access.h"
 #include "app/view/history/run_facts.h"
 #include "app/view/runs/live_run.h"
 #include "app/view/runs/run_again.h"
 #include "app/view/text.h"
+#include "core/base/json_member.h"
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::tui {
 
 using view::RunsList;
-
-namespace {
-// What has room in a terminal.
-struct Shown {
-    int column;
-    const char* title;
-};
-constexpr Shown kShown[]{{RunsList::name, "Run"}, {RunsList::state, "State"}, {RunsList::layout, "Layout"},
-    {RunsList::gpus, "GPUs"}, {RunsList::steps, "Steps"}, {RunsList::predicted_tps, "Predicted"},
-    {RunsList::measured_tps, "TPS/GPU"}, {RunsList::tps_error, "Error"}, {RunsList::measured_memory, "GiB"},
-    {RunsList::most_off, "Most off"}, {RunsList::tags, "Tags"}, {RunsList::created, "Date"}};
-
-std::vector<int> first_columns()
-{
-    std::vector<int> columns;
-    for (const Shown& shown : kShown)
-        columns.push_back(shown.column);
-    return columns;
-}
-
-std::string title_of(int column)
-{
-    return std::ranges::find(kShown, column, &Shown::column)->title;
-}
-} // namespace
 
 HistoryPage::HistoryPage(Desk& desk, ComparePage& compare, RunsPage& runs)
     : Page(desk)
@@ -51,9 +26,28 @@ HistoryPage::HistoryPage(Desk& desk, ComparePage& compare, RunsPage& runs)
     , table_({}, 1)
     , import_(desk, [this](const std::string& run) { show_imported(run); })
     , curves_(desk)
-    , choice_(first_columns(), title_of)
+    , choice_(first_columns())
+    , views_(
+          desk, view::kRunsTable, [this] { return as_view(); }, [this](const auto& kept) { return show_view(kept); })
 {
     desk.run_event = [this](const std::string& run, const Json& event) { curves_.take(run, event); };
+}
+
+view::SavedView HistoryPage::as_view() const
+{
+    view::SavedView view = choice_.saved(list_.sort_column(), list_.is_falling());
+    view.filter = filter_;
+    return view;
+}
+
+Expected<void> HistoryPage::show_view(const view::SavedView& kept)
+{
+    FOURFOLD_CHECK(list_.set_filter(kept.filter));
+    filter_ = kept.filter;
+    choice_.show(kept);
+    if (const std::optional<int> sorted = choice_.column_of(kept.sorted))
+        list_.sort(*sorted, kept.falling);
+    return {};
 }
 
 void HistoryPage::tick()
@@ -76,10 +70,13 @@ void HistoryPage::read()
     if (!runs)
         return;
     list_.show(*std::move(runs));
-    static_cast<void>(list_.set_filter(filter_)); // of the fields that are there now
+    if (!list_.set_filter(filter_)) // of the fields that are there now
+        filter_.clear();
     std::erase_if(marked_, [this](const std::string& id) {
         return std::ranges::none_of(list_.all(), [&id](const RunSummary& run) { return run.id == id; });
     });
+    if (!kept_.empty())
+        choose(std::exchange(kept_, ""));
     if (shows_curves_)
         curves_.show(meant());
 }
@@ -131,95 +128,6 @@ const RunSummary* HistoryPage::chosen() const
     return row < list_.visible().size() ? &list_.run(row) : nullptr;
 }
 
-std::string HistoryPage::said() const
-{
-    if (!problem_.empty())
-        return problem_;
-    if (list_.all().empty())
-        return desk_.keyed("No run is stored yet: 4 starts one, `I` takes a published table or exported runs");
-    const auto marked = std::count_if(list_.visible().begin(), list_.visible().end(),
-        [this](std::size_t at) { return marked_.contains(list_.all()[at].id); });
-    return view::grouped(double(list_.visible().size())) + " of " + view::counted(double(list_.all().size()), "run")
-        + (marked == 0 ? "" : ", " + view::grouped(double(marked)) + " marked")
-        + (filter_.empty() ? "" : "; " + filter_);
-}
-
-std::vector<std::string> HistoryPage::lines()
-{
-    if (shows_curves_)
-        return curves_.lines();
-    std::vector<std::string> lines{said()};
-    const Table table = list_.table();
-    speak_rows(lines, table);
-    for (std::size_t row = 0; row < std::min(table.rows.size(), lines.size() - 1); ++row) {
-        if (marked_.contains(list_.run(row).id) && lines[row + 1].starts_with("Row "))
-            lines[row + 1] += ", marked";
-    }
-    if (const RunSummary* run = chosen())
-        lines.push_back("Chosen: " + run->name + ", " + run->id + (marked_.contains(run->id) ? ", marked" : "")
-            + (run->problem.empty() ? "" : ": " + run->problem) + (run->note.empty() ? "" : "; " + run->note)
-            + "; enter tells all of it");
-    return lines;
-}
-
-void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
-{
-    if (shows_curves_) {
-        curves_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2}, look);
-        return;
-    }
-    // A problem is read to its end, also where it begins with a long path.
-    const std::vector<std::string> head
-        = problem_.empty() ? std::vector<std::string>{said()} : wrapped(problem_, place.columns - 2);
-    const int told = std::min(static_cast<int>(head.size()), place.rows / 2);
-    for (int row = 0; row < told; ++row)
-        canvas.text_in(place.row + row, place.column + 1, place.columns - 2, head[static_cast<std::size_t>(row)],
-            problem_.empty() ? kMuted : style_of(view::Tone::bad));
-    const bool has_points = !list_.visible().empty();
-    const bool high = place.rows >= 26;
-    picture_.place = {};
-    if (picture_.focused && has_points && !high) { // there is room for one of the two
-        table_.hide();
-        picture_.place = draw_plot(
-            canvas, {place.row + told, place.column + 1, place.rows - told, place.columns - 2}, scatter(), look);
-        return;
-    }
-    const int plot = high && has_points ? std::clamp(place.rows / 3, 8, 16) : 0;
-    draw_table(canvas, {place.row + told, place.column + 1, place.rows - 1 - told - plot, place.columns - 2});
-    if (const RunSummary* run = chosen())
-        canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
-            printable(run->id + (run->problem.empty() ? "" : ": " + run->problem)
-                + (run->note.empty() ? "" : "; " + run->note)),
-            kMuted);
-    if (plot > 0)
-        picture_.place = draw_plot(
-            canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2}, scatter(), look);
-}
-
-void HistoryPage::draw_table(Canvas& canvas, const Rect& place)
-{
-    const std::vector<int> columns = choice_.columns();
-    std::vector<TableView::Column> heads;
-    for (const int column : columns)
-        heads.push_back({title_of(column), RunsList::is_number(column), 26});
-    table_.set_columns(std::move(heads));
-    TableView::Content content;
-    content.rows = static_cast<int>(list_.visible().size());
-    content.sorted = static_cast<int>(std::ranges::find(columns, list_.sort_column()) - columns.begin());
-    content.falling = list_.is_falling();
-    content.focused = !picture_.focused;
-    content.text = [&](int row, int column) {
-        return RunsList::text(list_.run(static_cast<std::size_t>(row)), columns[static_cast<std::size_t>(column)]);
-    };
-    content.style = [&](int row, int column) {
-        const RunSummary& run = list_.run(static_cast<std::size_t>(row));
-        return columns[static_cast<std::size_t>(column)] == RunsList::state ? style_of(view::state_tone(run.state))
-                                                                            : Style{};
-    };
-    content.marked = [this](int row) { return marked_.contains(list_.run(static_cast<std::size_t>(row)).id); };
-    table_.draw(canvas, place, content);
-}
-
 bool HistoryPage::key(const Key& key)
 {
     if (!fresh_)
@@ -242,6 +150,8 @@ bool HistoryPage::key(const Key& key)
         ask_filter();
     else if (key.is('v'))
         show_curves();
+    else if (key.is('V'))
+        views_.ask();
     else if (key.is('<') || key.is('>'))
         sort_by(key.is('>') ? 1 : -1);
     else if (key.is('r'))
@@ -459,16 +369,20 @@ std::vector<Command> HistoryPage::commands()
         {"Go to the picture, or back to the table", "Tab", [this] { key({Key::tab}); }},
         {"Sort by another column", "< >", press('>')}, {"Turn the order round", "r", press('r')},
         {"Take back the last change of the history", "u", press('u')}, {"Export the runs on show", "e", press('e')},
-        {"Read the history again", "F5", [this] { read(); }},
+        {"Read the history again", "F5", [this] { read(); }}, {"Views of the table, kept by a name", "V", press('V')},
         {"Choose the columns", "", [this] { choice_.ask(desk_); }}};
 }
 
 void HistoryPage::restore(const Json& state)
 {
-    if (state.contains("filter") && state["filter"].is_string())
-        filter_ = state["filter"].get<std::string>(); // of what read() finds
     curves_.restore(state.value("curves", Json::object()));
-    choice_.restore(state.value("columns", Json()));
+    kept_ = member_or(state, "chosen", std::string());
+    if (!state.contains("view"))
+        return;
+    view::SavedView kept = view::saved_view_from_json(state["view"]);
+    const std::string filter = std::exchange(kept.filter, {});
+    static_cast<void>(show_view(kept));
+    filter_ = filter; // of the runs that read() finds
 }
 
 } // namespace fourfold::tui

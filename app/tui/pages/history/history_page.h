@@ -8,6 +8,7 @@
 #include "app/tui/widgets/column_choice.h"
 #include "app/tui/widgets/point_picker.h"
 #include "app/tui/widgets/table_view.h"
+#include "app/tui/widgets/view_menu.h"
 #include "app/view/history/history_edits.h"
 #include "app/view/history/recalibration.h"
 #include "app/view/history/runs_list.h"
@@ -38,13 +39,17 @@ public:
     [[nodiscard]] std::vector<std::string> lines() override;
     [[nodiscard]] Json state() const override
     {
-        return {{"filter", filter_}, {"curves", curves_.state()}, {"columns", choice_.state()}};
+        return {{"curves", curves_.state()}, {"view", to_json(as_view())},
+            {"chosen", chosen() == nullptr ? kept_ : chosen()->id}};
     }
     void restore(const Json& state) override;
     void tick() override;
 
 private:
+    [[nodiscard]] static ColumnChoice first_columns();
     void show_imported(const std::string& run);
+    [[nodiscard]] view::SavedView as_view() const;
+    Expected<void> show_view(const view::SavedView& kept);
     void read(); // the history, when the page comes in sight or a run ended
     [[nodiscard]] Plot scatter() const; // predicted over measured
     [[nodiscard]] view::RowPoints points() const; // of the rows on show
@@ -77,11 +82,13 @@ private:
     HistoryImport import_;
     HistoryCurves curves_;
     ColumnChoice choice_;
+    ViewMenu views_;
     std::shared_ptr<view::Recalibration> recalibration_; // the last one
     bool shows_curves_ = false; // instead of the table
     std::vector<view::HistoryStep> done_, undone_;
     bool fresh_ = false; // was read since the page came in sight
     std::string problem_;
+    std::string kept_; // the chosen run of the session, until the runs are read
 };
 
 } // namespace fourfold::tui

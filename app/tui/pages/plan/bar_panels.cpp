@@ -78,8 +78,10 @@ public:
     }
     [[nodiscard]] std::vector<std::string> said(const Prediction& p) override
     {
-        if (!over_time_)
+        if (p.memory_by_stage.empty())
             return {};
+        if (!over_time_)
+            return {"Chosen: stage " + std::to_string(stage(p)) + "; enter tells why, m shows it over the step"};
         curve_.show(desk_.plan().prediction(), stage(p));
         return curve_.lines();
     }
@@ -174,6 +176,14 @@ public:
         if (place.rows > std::min(rows, count))
             canvas.text_in(place.row + std::min(rows, count), place.column, place.columns,
                 "solid: exposed, adds up to the step; \u2591 hides behind compute", kMuted);
+    }
+    [[nodiscard]] std::vector<std::string> said(const Prediction& p) override
+    {
+        const std::vector<view::PartTime> parts = view::part_times(p);
+        list_.fit(static_cast<int>(parts.size()), static_cast<int>(parts.size()));
+        if (parts.empty())
+            return {};
+        return {std::string("Chosen: ") + parts[static_cast<std::size_t>(list_.selected)].label + "; enter tells why"};
     }
     bool key(const Key& key, const Prediction& p) override
     {

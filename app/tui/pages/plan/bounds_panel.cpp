@@ -63,6 +63,8 @@ public:
         for (const LinkBound& link : links_)
             lines.push_back(
                 view::bound_name(link) + (link.used ? ", in this plan: " : ": ") + view::bound_condition(link));
+        if (const auto chosen = static_cast<std::size_t>(list_.selected); chosen < links_.size())
+            lines.push_back("Chosen: " + view::bound_name(links_[chosen]) + "; enter tells its terms");
         return lines;
     }
     [[nodiscard]] std::string remark() const override

@@ -86,6 +86,11 @@ public:
             canvas.text_in(place.row + 1 + std::min(rows, needed) + i, place.column, place.columns,
                 lines[static_cast<std::size_t>(i)]);
     }
+    [[nodiscard]] std::vector<std::string> said(const Prediction& p) override
+    {
+        const view::RankMesh mesh(p.plan);
+        return mesh.ranks() == 0 ? std::vector<std::string>() : mesh.describe(std::clamp(chosen_, 0, mesh.ranks() - 1));
+    }
     bool key(const Key& key, const Prediction& p) override
     {
         const int before = chosen_;

@@ -145,6 +145,9 @@ std::vector<std::string> PlanPage::lines()
             lines.push_back(std::string(input->label) + " " + input->value(plan) + (fact.empty() ? "" : ", " + fact));
     }
     fit_inputs(plan_inputs(plan), kUnbroken);
+    if (pane_ != Pane::panel)
+        lines.push_back(std::string("Picture: ") + (shows_advice() ? "Advice" : panels_[panel_]->name())
+            + desk_.keyed("; tab goes on to it, `[` and `]` change it"));
     if (pane_ == Pane::inputs)
         lines.push_back("At " + remark() + desk_.keyed("; `+` and `-` change it, enter edits it"));
     else if (pane_ == Pane::figures)

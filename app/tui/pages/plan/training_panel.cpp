@@ -56,6 +56,7 @@ public:
             lines.push_back(std::string(input.label) + " "
                 + (input.written.empty() ? "not written: " + input.otherwise : input.written) + " " + input.unit + ", "
                 + input.path);
+        lines.push_back("Chosen: " + remark());
         return lines;
     }
     [[nodiscard]] std::string remark() const override

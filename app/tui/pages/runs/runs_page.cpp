@@ -32,36 +32,51 @@ void RunsPage::tick()
         if (detail && !is_terminal(detail->summary.state))
             follow(id);
     }
-    for (const view::RunMessage& message : job_.take()) {
-        run_.take(message);
-        if (const auto* event = std::get_if<Json>(&message); event != nullptr && desk_.run_event)
-            desk_.run_event(run_.id(), *event);
-        if (const auto* host_key = std::get_if<HostKeyQuestion>(&message))
-            ask_host_key(desk_, *host_key, [this](bool trusted) { job_.answer_host_key(trusted); });
-        else if (const auto* secret = std::get_if<SecretQuestion>(&message))
-            ask_secret(
-                desk_, *secret, [this](const auto& answer) { job_.answer_secret(answer); },
-                [this] { return job_.is_checking_secret(); });
-        else if (const auto* checked = std::get_if<view::NodesChecked>(&message))
-            show_report(checked->report);
-        else if (const auto* moved = std::get_if<view::SweepMoved>(&message))
-            take_sweep(moved->table, moved->next);
-        else if (const auto* swept = std::get_if<view::SweepEnded>(&message)) {
-            if (swept->outcome)
-                take_sweep(*swept->outcome, {});
-            else
-                desk_.tell(swept->outcome.error().line(), view::Tone::bad);
-        } else if (const auto* ended = std::get_if<view::RunEnded>(&message))
-            take_end(*ended);
-    }
+    for (const view::RunMessage& message : job_.take())
+        take(message);
     if (restarts_ && !job_.is_running()) {
         restarts_ = false;
         start(last_, last_title_);
     }
     if (!next_.empty() && !job_.is_running())
         follow(std::exchange(next_, ""));
+    seen_alerts_ = desk_.page() == PageId::runs ? run_.alert_count() : std::min(seen_alerts_, run_.alert_count());
     if (desk_.page() == PageId::runs)
         look_at_queue();
+}
+
+void RunsPage::begin(const std::string& title, int steps, const view::RunExpectation& expectation)
+{
+    cursor_.reset();
+    notices_.begin();
+    run_.begin(title, steps, expectation);
+}
+
+void RunsPage::take(const view::RunMessage& message)
+{
+    const std::size_t alerts = run_.alert_count();
+    run_.take(message);
+    if (run_.alert_count() > alerts)
+        take_alert(run_.alerts().back());
+    if (const auto* event = std::get_if<Json>(&message); event != nullptr && desk_.run_event)
+        desk_.run_event(run_.id(), *event);
+    if (const auto* host_key = std::get_if<HostKeyQuestion>(&message))
+        ask_host_key(desk_, *host_key, [this](bool trusted) { job_.answer_host_key(trusted); });
+    else if (const auto* secret = std::get_if<SecretQuestion>(&message))
+        ask_secret(
+            desk_, *secret, [this](const auto& answer) { job_.answer_secret(answer); },
+            [this] { return job_.is_checking_secret(); });
+    else if (const auto* checked = std::get_if<view::NodesChecked>(&message))
+        show_report(checked->report);
+    else if (const auto* moved = std::get_if<view::SweepMoved>(&message))
+        take_sweep(moved->table, moved->next);
+    else if (const auto* swept = std::get_if<view::SweepEnded>(&message)) {
+        if (swept->outcome)
+            take_sweep(*swept->outcome, {});
+        else
+            desk_.tell(swept->outcome.error().line(), view::Tone::bad);
+    } else if (const auto* ended = std::get_if<view::RunEnded>(&message))
+        take_end(*ended);
 }
 
 int RunsPage::next_tick() const
@@ -92,7 +107,7 @@ void RunsPage::take_end(const view::RunEnded& end)
     else
         desk_.tell(std::string("The run: ") + view::state_label(run_.state()), view::state_tone(run_.state()));
     if (!run_.id().empty() && is_terminal(run_.state()))
-        desk_.notify(view::run_end_words(run_));
+        desk_.notify(view::run_end_notice(run_));
     if (!end.outcome || !end.outcome->events_left)
         return;
     desk_.confirm("Events",
@@ -100,7 +115,7 @@ void RunsPage::take_end(const view::RunEnded& end)
         "fetch all of them", [this, id = end.outcome->id] {
             if (job_.is_running())
                 return;
-            run_.begin("", 0, {});
+            begin("", 0, {});
             job_.follow(id, {}, true);
         });
 }
@@ -126,6 +141,10 @@ std::vector<std::string> RunsPage::lines()
         lines.push_back(spoken(figure));
     if (!run_.link_trouble().empty())
         lines.push_back(run_.link_trouble());
+    constexpr std::size_t kMost = 10; // the newest ones; `A` reads all
+    const std::deque<view::RunAlert>& alerts = run_.alerts();
+    for (std::size_t i = alerts.size() - std::min(alerts.size(), kMost); i < alerts.size(); ++i)
+        lines.push_back("Alert: " + view::alert_line(alerts[i]));
     if (sweep_) {
         lines.push_back(sweep_text_);
         speak_rows(lines, sweep_table(*sweep_));
@@ -152,7 +171,7 @@ bool RunsPage::key(const Key& key)
     else if (key.is('r'))
         ask_to_restart();
     else if (key.is('d'))
-        job_.detach();
+        leave_run();
     else if (key.is('a')) {
         if (const std::optional<view::RunSetup> setup = set_up())
             enqueue(*setup);
@@ -186,6 +205,8 @@ bool RunsPage::key(const Key& key)
         show_output();
     else if (key.is('L'))
         show_log();
+    else if (key.is('A'))
+        show_alerts();
     else if (key.code == Key::enter)
         show_failure();
     else
@@ -236,7 +257,7 @@ void RunsPage::ask_to_sweep()
         return;
     ask_for_sweep(desk_, *setup, [this, steps = setup->steps](SweepRequest request) {
         sweep_.reset();
-        run_.begin("Sweep", steps, {});
+        begin("Sweep", steps, {});
         job_.sweep(std::move(request));
     });
 }
@@ -293,8 +314,7 @@ void RunsPage::start(const std::shared_ptr<const view::RunSetup>& setup, const s
     last_ = setup;
     last_title_ = title;
     sweep_.reset();
-    cursor_.reset();
-    run_.begin(title, setup->steps, setup->expectation);
+    begin(title, setup->steps, setup->expectation);
     job_.start(*setup->request);
 }
 
@@ -321,8 +341,7 @@ void RunsPage::ask_to_restart()
 void RunsPage::follow(const std::string& id)
 {
     if (!job_.is_running()) {
-        cursor_.reset();
-        run_.begin("", 0, {});
+        begin("", 0, {});
         job_.follow(id);
     } else if (job_.is_following()) {
         next_ = id;
@@ -363,6 +382,16 @@ void RunsPage::follow_which()
         desk_.open(std::make_unique<Picker>("Follow a run", std::move(items)));
 }
 
+void RunsPage::leave_run()
+{
+    if (!job_.is_running())
+        desk_.tell("No run is followed here");
+    else if (job_.is_following())
+        job_.detach();
+    else
+        desk_.tell(desk_.keyed("What was started here is shown until it ends; `x` stops it, `q` leaves it going"));
+}
+
 void RunsPage::ask_to_stop()
 {
     if (!job_.is_running()) {
@@ -400,8 +429,8 @@ std::vector<Command> RunsPage::commands()
         {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')}, {"Check the nodes", "c", press('c')},
         {"A step that was traced, beside the predicted one", "v", press('v')},
         {"Read the charts off at a step", "h l", press('l')}, {"Show the charts as a table", "T", press('T')},
-        {"Log of the run", "L", press('L')}, {"Output of a rank", "O", press('O')},
-        {"Why it failed", "Enter", [this] { show_failure(); }}};
+        {"Alerts of the run's watch", "A", press('A')}, {"Log of the run", "L", press('L')},
+        {"Output of a rank", "O", press('O')}, {"Why it failed", "Enter", [this] { show_failure(); }}};
 }
 
 Json RunsPage::state() const

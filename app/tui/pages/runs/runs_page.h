@@ -7,6 +7,7 @@
 #include "app/view/cluster/node_cluster.h"
 #include "app/view/runs/live_run.h"
 #include "app/view/runs/queue_view.h"
+#include "app/view/runs/run_notices.h"
 
 #include <array>
 #include <chrono>
@@ -32,10 +33,16 @@ public:
     void restore(const Json& state) override;
 
     void set_target(const std::string& target) { target_ = target.empty() ? "local" : target; }
+    // Its watch reported something since the page was on show.
+    [[nodiscard]] bool has_unseen_alerts() const { return run_.alert_count() > seen_alerts_; }
     // The program ends: the run goes on on its nodes. True where one does, and the program must end at once.
     bool leave_behind();
 
 private:
+    void begin(const std::string& title, int steps, const view::RunExpectation& expectation); // of another run
+    void take(const view::RunMessage& message);
+    void take_alert(const view::RunAlert& alert);
+    void show_alerts();
     void take_end(const view::RunEnded& end);
     [[nodiscard]] std::string target_text() const;
     void ask_target();
@@ -54,6 +61,7 @@ private:
     void show_queue();
     void look_at_queue(); // not too often
     void ask_to_stop();
+    void leave_run();
     [[nodiscard]] std::optional<view::RunSetup> set_up(); // a refusal is told
     [[nodiscard]] std::optional<view::RunSetup> prepared(); // also where a run is in the way
     void check_nodes();
@@ -89,6 +97,8 @@ private:
     std::vector<PlotPlace> plots_; // as drawn last
     std::optional<double> cursor_; // step that is read off; empty: none
     std::size_t read_ = 0; // lines of the log that news() gave
+    view::AlertNotices notices_;
+    std::size_t seen_alerts_ = 0; // of run_
     std::string came_back_to_; // the run that the last session followed
     std::string next_; // the run to be followed once the one that is followed is left
     std::optional<Target> checked_; // the nodes that were looked at last

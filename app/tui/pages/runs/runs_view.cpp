@@ -55,6 +55,13 @@ void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
     }
     if (!run_.link_trouble().empty())
         canvas.text_in(row++, place.column + 1, place.columns - 2, run_.link_trouble(), style_of(view::Tone::warning));
+    if (!run_.alerts().empty()) {
+        const view::RunAlert& newest = run_.alerts().back();
+        const int column = canvas.text(row, place.column + 1,
+            view::counted(double(run_.alert_count()), "alert") + desk_.keyed(" (`A`)"), style_of(view::Tone::warning));
+        canvas.text_in(row++, column + 1, place.columns - column - 2, view::alert_line(newest),
+            style_of(newest.stops ? view::Tone::bad : view::Tone::neutral));
+    }
     const int left = place.row + place.rows - row - 1;
     const int plot_rows = std::clamp(left * 3 / 5, 0, 18);
     if (sweep_ && plot_rows >= 4) {
@@ -281,6 +288,29 @@ void RunsPage::show_output()
         desk_.tell("No output of a rank is here: it comes when the run ends");
     else
         desk_.open(std::make_unique<Picker>("Output of a rank", std::move(items)));
+}
+
+// Of somebody who looks elsewhere, or at another page.
+void RunsPage::take_alert(const view::RunAlert& alert)
+{
+    const std::optional<view::RunNotice> notice = notices_.take(alert, run_.title());
+    if (!notice)
+        return;
+    desk_.tell(notice->title + (desk_.page() == PageId::runs ? "" : "; 4 shows the run"),
+        notice->urgent ? view::Tone::bad : view::Tone::warning);
+    desk_.notify(*notice);
+}
+
+void RunsPage::show_alerts()
+{
+    if (run_.alerts().empty()) {
+        desk_.tell("The run's watch reported nothing");
+        return;
+    }
+    std::string text;
+    for (const view::RunAlert& alert : run_.alerts())
+        text += view::alert_line(alert) + "\n";
+    desk_.open(std::make_unique<Pager>("Alerts", text));
 }
 
 void RunsPage::show_failure()

@@ -9,6 +9,7 @@
 #include "app/view/search/search_words.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/plan/fields.h"
 #include "core/plan/plan_edit.h"
 #include "core/report/views/obstacle.h"
@@ -23,21 +24,26 @@ namespace fourfold::tui {
 using view::Results;
 
 namespace {
+// Nothing of an empty text.
+Expected<std::optional<Expression>> parsed(const std::string& text)
+{
+    if (trimmed(text).empty())
+        return std::optional<Expression>();
+    FOURFOLD_TRY(Expression expression, parse_expression(text, ValueKind::truth, plan_field_set(), "expression"));
+    return std::optional(std::move(expression));
+}
+
 // What is wrong with an expression, in a line with its place.
 std::string expression_problem(const std::string& text)
 {
-    if (trimmed(text).empty())
-        return {};
-    const auto parsed = parse_expression(text, ValueKind::truth, plan_field_set(), "expression");
-    return parsed ? std::string() : parsed.error().line();
+    const auto expression = parsed(text);
+    return expression ? std::string() : expression.error().line();
 }
 
 std::optional<Expression> expression_of(const std::string& text)
 {
-    if (trimmed(text).empty())
-        return {};
-    auto parsed = parse_expression(text, ValueKind::truth, plan_field_set(), "expression");
-    return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+    auto expression = parsed(text);
+    return expression ? *std::move(expression) : std::nullopt;
 }
 
 // Whether a column begins with its largest value: less time, money and energy are better.
@@ -53,13 +59,6 @@ constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp,
     Results::confidence, Results::cost, Results::energy};
 static_assert(std::size(kOrder) == Results::columns);
 
-std::string column_name(int column)
-{
-    std::string title = column == Results::pin ? std::string("Pin") : std::string(Results::title(column));
-    std::replace(title.begin(), title.end(), '\n', ' ');
-    return title;
-}
-
 Prompt::Offer plan_names(const std::string& text, std::size_t cursor)
 {
     const Completions found = complete_expression(text, cursor, plan_field_set());
@@ -74,8 +73,30 @@ SearchPage::SearchPage(Desk& desk, ComparePage& compare)
     : Page(desk)
     , compare_(compare)
     , cure_work_(desk.wake())
-    , choice_({std::begin(kOrder), std::end(kOrder)}, column_name)
+    , choice_({std::begin(kOrder), std::end(kOrder)}, Results::title)
+    , views_(
+          desk, view::kFoundTable, [this] { return as_view(); }, [this](const auto& kept) { return show_view(kept); })
 {
+}
+
+view::SavedView SearchPage::as_view() const
+{
+    view::SavedView view = choice_.saved(results_.sort_column(), results_.is_falling());
+    view.filter = filter_;
+    view.front_only = results_.pareto_only();
+    return view;
+}
+
+Expected<void> SearchPage::show_view(const view::SavedView& kept)
+{
+    FOURFOLD_TRY(std::optional<Expression> filter, parsed(kept.filter)); // another program may have written it
+    choice_.show(kept);
+    if (const std::optional<int> sorted = choice_.column_of(kept.sorted))
+        results_.sort(*sorted, kept.falling);
+    filter_ = trimmed(kept.filter);
+    results_.set_filter(std::move(filter));
+    results_.set_pareto_only(kept.front_only);
+    return {};
 }
 
 // Of those that were chosen what tells layouts of this search apart.
@@ -243,6 +264,10 @@ bool SearchPage::key(const Key& key)
         shows_refused_ = !shows_refused_;
         desk_.tell(shows_refused_ ? "Shows what the software would stop at" : "Hides what the software would stop at");
         start();
+    } else if (key.is('W')) {
+        show_warnings();
+    } else if (key.is('V')) {
+        views_.ask();
     } else if (key.is('p')) {
         pin_chosen();
     } else if (key.is('C')) {
@@ -366,6 +391,19 @@ void SearchPage::apply_chosen()
     desk_.go(PageId::plan);
 }
 
+// Told of the prediction as the plan would have it.
+void SearchPage::show_warnings()
+{
+    const std::optional<std::size_t> id = chosen();
+    if (!id) {
+        desk_.tell("No layout is chosen");
+        return;
+    }
+    const ResolvedPlan plan = plan_of(results_.all()[*id].found, job_.request());
+    desk_.open(std::make_unique<Pager>(view::layout_line(plan.layout),
+        results_.certainty(*id) + "\n" + view::warning_lines(predict_with_evidence(plan).warnings)));
+}
+
 void SearchPage::pin_chosen()
 {
     if (const std::optional<std::size_t> id = chosen())
@@ -403,14 +441,15 @@ std::vector<Command> SearchPage::commands()
         {"Go to the picture, or back to the table", "Tab", [this] { key({Key::tab}); }},
         {"Show or hide what the software would stop at", "H", press('H')},
         {"Put the layout into the plan", "Enter", [this] { apply_chosen(); }}, {"Pin the layout", "p", press('p')},
-        {"Compare the pinned layouts", "C", press('C')}, {"Export the results", "e", press('e')},
+        {"How sure the layout is, with its warnings", "W", press('W')}, {"Compare the pinned layouts", "C", press('C')},
+        {"Export the results", "e", press('e')}, {"Views of the table, kept by a name", "V", press('V')},
         {"Choose the columns", "", [this] { choice_.ask(desk_); }}};
 }
 
 Json SearchPage::state() const
 {
-    return {{"objective", objective_}, {"constraint", constraint_}, {"filter", filter_}, {"gpus", gpus_},
-        {"up_to", up_to_}, {"shows_refused", shows_refused_}, {"columns", choice_.state()}};
+    return {{"objective", objective_}, {"constraint", constraint_}, {"gpus", gpus_}, {"up_to", up_to_},
+        {"shows_refused", shows_refused_}, {"view", to_json(as_view())}};
 }
 
 void SearchPage::restore(const Json& state)
@@ -426,15 +465,12 @@ void SearchPage::restore(const Json& state)
             objective_ = objective;
     }
     words("constraint", constraint_);
-    words("filter", filter_);
     if (!expression_problem(constraint_).empty())
         constraint_.clear();
-    if (!expression_problem(filter_).empty())
-        filter_.clear();
-    results_.set_filter(expression_of(filter_));
     if (state.contains("gpus") && state["gpus"].is_number_integer())
         gpus_ = std::clamp(state["gpus"].get<int>(), 0, kMaxGpus);
-    choice_.restore(state.value("columns", Json()));
+    if (state.contains("view"))
+        static_cast<void>(show_view(view::saved_view_from_json(state["view"])));
     up_to_ = state.contains("up_to") && state["up_to"] == true;
     shows_refused_ = state.contains("shows_refused") && state["shows_refused"] == true;
 }

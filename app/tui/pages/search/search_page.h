@@ -6,6 +6,7 @@
 #include "app/tui/widgets/column_choice.h"
 #include "app/tui/widgets/point_picker.h"
 #include "app/tui/widgets/table_view.h"
+#include "app/tui/widgets/view_menu.h"
 #include "app/view/background.h"
 #include "app/view/search/search_job.h"
 #include "core/search/advice.h"
@@ -44,6 +45,7 @@ private:
     void apply_chosen();
     void pin_chosen();
     void compare_pinned();
+    void show_warnings(); // of the chosen layout
     void draw_nothing(Canvas& canvas, const Rect& place);
     void sort_by(int column);
     void draw_table(Canvas& canvas, const Rect& place);
@@ -55,6 +57,8 @@ private:
     [[nodiscard]] std::string objective_text() const;
     [[nodiscard]] std::optional<std::size_t> chosen() const; // id
     [[nodiscard]] std::vector<int> columns() const; // of Results, on show
+    [[nodiscard]] view::SavedView as_view() const;
+    Expected<void> show_view(const view::SavedView& kept);
 
     ComparePage& compare_;
     view::Results results_;
@@ -75,6 +79,7 @@ private:
     std::chrono::steady_clock::time_point began_;
     std::optional<std::size_t> kept_; // the chosen row's id, while rows arrive
     ColumnChoice choice_;
+    ViewMenu views_;
 };
 
 } // namespace fourfold::tui

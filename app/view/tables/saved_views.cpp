@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/view/tables/saved_views.h"
+
+#include "core/base/input_file.h"
+#include "core/base/json_member.h"
+#include "core/base/paths.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fourfold::view {
+
+namespace {
+constexpr const char *kVersion = "fourfold_views", *kViews = "views";
+constexpr std::size_t kLongestName = 100; // characters
+
+Expected<std::string> usable_name(const std::string& text)
+{
+    std::string name = printable(std::string(trimmed(text)), kLongestName);
+    if (name.empty())
+        return Problem{ProblemCode::bad_input, "a view has a name", "", ""};
+    return name;
+}
+
+std::vector<std::string> words_at(const Json& json, const char* key)
+{
+    std::vector<std::string> words;
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_array())
+        return words;
+    for (const Json& word : *found) {
+        if (word.is_string())
+            words.push_back(word.get<std::string>());
+    }
+    return words;
+}
+} // namespace
+
+Json to_json(const SavedView& view)
+{
+    Json json{{"columns", view.columns}, {"hidden", view.hidden}};
+    if (!view.widths.empty())
+        json["widths"] = view.widths;
+    json["sorted"] = view.sorted;
+    json["falling"] = view.falling;
+    json["filter"] = view.filter;
+    json["front_only"] = view.front_only;
+    json["differences_only"] = view.differences_only;
+    return json;
+}
+
+SavedView saved_view_from_json(const Json& json)
+{
+    if (!json.is_object())
+        return {};
+    SavedView view{words_at(json, "columns"), words_at(json, "hidden"), {}, member_or(json, "sorted", std::string()),
+        member_or(json, "falling", false), member_or(json, "filter", std::string()),
+        member_or(json, "front_only", false), member_or(json, "differences_only", false)};
+    constexpr int kWidest = 10'000;
+    const auto widths = json.find("widths");
+    if (widths == json.end() || !widths->is_object())
+        return view;
+    for (const auto& [column, width] : widths->items()) {
+        if (width.is_number_integer() && width > 0 && width < kWidest)
+            view.widths[column] = width.get<int>();
+    }
+    return view;
+}
+
+std::string said(const SavedView& view)
+{
+    std::vector<std::string> parts;
+    if (!view.filter.empty())
+        parts.push_back(view.filter);
+    if (view.front_only)
+        parts.emplace_back("front only");
+    if (view.differences_only)
+        parts.emplace_back("differences only");
+    if (!view.sorted.empty())
+        parts.push_back("by " + view.sorted + (view.falling ? ", falling" : ""));
+    if (!view.hidden.empty())
+        parts.push_back("without " + joined(view.hidden, ", "));
+    return joined(parts, "; ");
+}
+
+std::string column_name(std::string_view title)
+{
+    std::string name(title);
+    std::ranges::replace(name, '\n', ' ');
+    return name.empty() ? "Pin" : name;
+}
+
+SavedViews::SavedViews(std::string table, std::filesystem::path file)
+    : table_(std::move(table))
+    , file_(std::move(file))
+{
+}
+
+std::filesystem::path SavedViews::default_file()
+{
+    return config_folder() / "table-views.json";
+}
+
+Expected<Json> SavedViews::read() const
+{
+    Json all{{kVersion, 1}, {kViews, Json::object()}};
+    Expected<Json> kept = read_json_input(file_);
+    if (!kept && kept.error().code != ProblemCode::not_found)
+        return kept.error();
+    if (kept)
+        all = *std::move(kept);
+    if (!all.is_object() || member_or(all, kVersion, 0) != 1 || !all.contains(kViews) || !all[kViews].is_object())
+        return Problem{ProblemCode::bad_input, "holds no views of tables that this version reads",
+            "move it away to begin anew", printable(file_.string(), kUncut)};
+    Json& views = all[kViews][table_];
+    if (!views.is_object())
+        views = Json::object();
+    return all;
+}
+
+Expected<void> SavedViews::write(const Json& all) const
+{
+    if (const std::error_code error = make_private_folders(file_.parent_path()))
+        return Problem{ProblemCode::io, error.message(), "", printable(file_.parent_path().string(), kUncut)};
+    return write_file_atomically(file_, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Expected<std::vector<std::string>> SavedViews::names() const
+{
+    FOURFOLD_TRY(const Json all, read());
+    std::vector<std::string> names;
+    for (const auto& [name, view] : all[kViews][table_].items())
+        names.push_back(name);
+    std::ranges::sort(names, {}, [](const std::string& name) { return lower_case(name); });
+    return names;
+}
+
+Expected<SavedView> SavedViews::find(const std::string& name) const
+{
+    FOURFOLD_TRY(const Json all, read());
+    const Json& views = all[kViews][table_];
+    const auto found = views.find(name);
+    if (found == views.end())
+        return Problem{ProblemCode::not_found, "there is no view " + in_quotes(name), "", ""};
+    return saved_view_from_json(*found);
+}
+
+Expected<void> SavedViews::keep(const std::string& name, const SavedView& view) const
+{
+    FOURFOLD_TRY(const std::string wanted, usable_name(name));
+    FOURFOLD_TRY(Json all, read());
+    all[kViews][table_][wanted] = to_json(view);
+    return write(all);
+}
+
+Expected<void> SavedViews::rename(const std::string& name, const std::string& to) const
+{
+    FOURFOLD_TRY(const std::string wanted, usable_name(to));
+    FOURFOLD_TRY(Json all, read());
+    Json& views = all[kViews][table_];
+    if (!views.contains(name))
+        return Problem{ProblemCode::not_found, "there is no view " + in_quotes(name), "", ""};
+    if (wanted == name)
+        return {};
+    if (views.contains(wanted))
+        return Problem{ProblemCode::conflict, "there is a view " + in_quotes(wanted) + " already", "", ""};
+    views[wanted] = views[name];
+    views.erase(name);
+    return write(all);
+}
+
+Expected<void> SavedViews::forget(const std::string& name) const
+{
+    FOURFOLD_TRY(Json all, read());
+    all[kViews][table_].erase(name);
+    return write(all);
+}
+
+} // namespace fourfold::view
