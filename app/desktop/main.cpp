@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// fourfold-desktop [PLAN.json]
+// fourfold-desktop [FILE...]
 #include "app/desktop/appearance.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/page_stack.h"
@@ -47,8 +47,8 @@ Expected<Arguments> parse(const QCoreApplication& application)
     const QCommandLineOption help = parser.addHelpOption(), version = parser.addVersionOption();
     parser.addPositionalArgument(QStringLiteral("file"),
         QStringLiteral(
-            "Plans, models (config.json), folders of runs and tables of measurements to open, as if they were "
-            "dropped on the window."),
+            "Plans, projects (folders of plans), models (config.json), folders of runs and tables of measurements to "
+            "open, as if they were dropped on the window."),
         QStringLiteral("[FILE...]"));
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
         QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));

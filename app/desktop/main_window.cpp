@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/main_window.h"
 
+#include "app/desktop/changed_plans.h"
 #include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/keys_dialog.h"
@@ -15,6 +16,7 @@
 #include "app/desktop/pages/runs/runs_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/plan_files.h"
+#include "app/desktop/project_files.h"
 #include "app/desktop/run_signs.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/banner.h"
@@ -24,7 +26,6 @@
 #include "app/desktop/window_status.h"
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/plan_journal.h"
-#include "app/models/plan/plan_watch.h"
 #include "app/models/shared/text.h"
 #include "app/view/history/history_access.h"
 
@@ -54,6 +55,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     , m_banner(new Banner)
     , m_pages(new PageStack({presets, m_plans, m_controller, m_live, m_options.trainer, m_options.history}))
     , m_files(new PlanFiles(m_plans, m_session, this))
+    , m_projects(new ProjectFiles({m_plans, *m_files, comparePage(), m_session, *m_banner}, this))
 {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowIcon(applicationIcon());
@@ -96,6 +98,7 @@ MainWindow::MainWindow(const Presets& presets, Options options)
 MainWindow::~MainWindow()
 {
     // What the members say while they go concerns a window that is no longer whole.
+    delete m_projects; // it keeps what the pages have
     m_plans.disconnect(this);
     m_plans.undoGroup().disconnect(this);
     m_keys.disconnect(this);
@@ -135,11 +138,19 @@ void MainWindow::connectParts()
                 tr("Changes that are not saved would be lost in a crash: the journal cannot be kept (%1).").arg(why));
         });
     }
-    auto* watch = new PlanWatch(m_plans, this);
-    connect(watch, &PlanWatch::changedOnDisk, this, &MainWindow::offerChangedPlan);
-    connect(qApp, &QApplication::applicationStateChanged, watch, [watch](Qt::ApplicationState state) {
-        if (state == Qt::ApplicationActive)
-            watch->look();
+    auto* changedPlans = new ChangedPlans(m_plans, *m_files, *m_banner, this);
+    connect(changedPlans, &ChangedPlans::compareRequested, this, [this] { showPage(QStringLiteral("compare")); });
+    connect(qApp, &QApplication::applicationStateChanged, this, [this, changedPlans](Qt::ApplicationState state) {
+        if (state != Qt::ApplicationActive)
+            return;
+        changedPlans->look();
+        m_projects->look();
+    });
+    connect(m_projects, &ProjectFiles::message, this, &MainWindow::say);
+    connect(m_projects, &ProjectFiles::changed, this, [this, changed] {
+        m_commands->showProject();
+        showDocument(); // the title names it
+        changed();
     });
     connect(m_files, &PlanFiles::message, this, &MainWindow::say);
     connect(m_files, &PlanFiles::recentChanged, m_commands.get(), &WindowCommands::showRecent);
@@ -283,6 +294,10 @@ void MainWindow::take(const DroppedItem& item)
         showPage(QStringLiteral("history"));
         historyPage().importRun(item.file);
         break;
+    case DroppedKind::project:
+        if (m_projects->open(item.file))
+            showPage(QStringLiteral("plan"));
+        break;
     case DroppedKind::measurements:
         showPage(QStringLiteral("compare"));
         comparePage().addTable(item.file);
@@ -373,7 +388,9 @@ void MainWindow::showKeysDialog()
 void MainWindow::showDocument()
 {
     PlanDocument& shown = document();
-    setWindowTitle(tr("%1[*] \u2013 Fourfold").arg(shown.title()));
+    const QString project = m_projects->name();
+    setWindowTitle(project.isEmpty() ? tr("%1[*] \u2013 Fourfold").arg(shown.title())
+                                     : tr("%1[*] \u2013 %2 \u2013 Fourfold").arg(shown.title(), project));
     setWindowModified(shown.isDirty());
     m_commands->action(QStringLiteral("file.save"))->setEnabled(shown.isDirty() || shown.file().empty());
     runsPage().setDocument(shown);
@@ -408,11 +425,13 @@ void MainWindow::changeEvent(QEvent* event)
 
 void MainWindow::openStartPlan()
 {
-    m_files->openSession();
+    if (!m_projects->openOfSession())
+        m_files->openSession();
     m_isStarted = true;
     if (!m_journal)
         return;
     m_pages->restore(m_session.pages);
+    m_projects->showComparison();
     offerRunsUnderWay();
     const int restored = m_files->restore(m_journal->takeLeftovers());
     if (restored > 0) {
@@ -438,35 +457,10 @@ void MainWindow::offerRunsUnderWay()
           }}});
 }
 
-// A plan without changes of its own follows its file; one with changes asks.
-void MainWindow::offerChangedPlan(int index)
-{
-    PlanDocument* changed = &m_plans.document(index);
-    if (!changed->isDirty() && view::read_plan_file(changed->file())) {
-        m_files->reload(index);
-        return;
-    }
-    const auto of = [this, changed](auto work) {
-        return [this, changed, work] {
-            if (const int at = m_plans.indexOf(*changed); at >= 0) // not closed since
-                work(at);
-        };
-    };
-    m_banner->say(Tone::warning,
-        changed->isDirty()
-            ? tr("%1 was changed on disk, and here there are changes that were not saved.").arg(changed->title())
-            : tr("%1 was changed on disk, and what it holds now cannot be read.").arg(changed->title()),
-        {{tr("Reload"), of([this](int at) { m_files->reload(at); })},
-            {tr("Keep mine"), of([this](int at) { m_plans.document(at).keepMine(); })},
-            {tr("Compare"), of([this](int at) {
-                 m_files->openFromDisk(at);
-                 showPage(QStringLiteral("compare"));
-             })}});
-}
-
 // At the end, and a moment after each change of what is open: a program may be ended without being asked.
 void MainWindow::saveSession()
 {
+    m_projects->keep();
     if (!m_journal)
         return;
     m_session.geometry = saveGeometry();

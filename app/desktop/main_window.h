@@ -24,6 +24,7 @@ class PlanFiles;
 class PlanJournal;
 class PlanPage;
 class PlanWorkspace;
+class ProjectFiles;
 class RunsPage;
 class SearchPage;
 class WindowCommands;
@@ -74,6 +75,7 @@ public:
     LiveRun& liveRun() { return m_live; }
     Banner& banner() { return *m_banner; }
     PlanFiles& files() { return *m_files; }
+    ProjectFiles& projects() { return *m_projects; }
     [[nodiscard]] const Session& session() const { return m_session; }
     [[nodiscard]] PageStack& pages() const { return *m_pages; }
     [[nodiscard]] PlanWorkspace& workspace() const;
@@ -96,7 +98,6 @@ private:
     void showDocument(); // another plan is current, or its title changed
     void saveSession();
     void offerRunsUnderWay();
-    void offerChangedPlan(int index);
     void offerPreset(const QString& field, const QString& id, const QString& text, const QString& step);
 
     Options m_options;
@@ -113,6 +114,7 @@ private:
     Banner* m_banner;
     PageStack* m_pages;
     PlanFiles* m_files;
+    ProjectFiles* m_projects;
     std::unique_ptr<WindowCommands> m_commands;
     WindowToolBar* m_toolBar = nullptr;
     WindowStatus* m_status = nullptr;

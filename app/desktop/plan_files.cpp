@@ -47,19 +47,57 @@ PlanFiles::PlanFiles(PlanTabs& plans, Session& session, QWidget* window)
 
 void PlanFiles::openSession()
 {
-    const QStringList files = m_session.openPlans;
-    int shown = -1;
-    for (int i = 0; i < files.size(); ++i) {
-        // A file that is gone or broken since is no reason to bother a user who only started the program.
-        if (!view::read_plan_file(pathOf(files[i])) || !m_plans.unused().open(pathOf(files[i])))
-            continue;
-        if (i == m_session.currentPlan)
-            shown = m_plans.currentIndex();
+    const QString shown = m_session.openPlans.value(m_session.currentPlan);
+    std::vector<std::filesystem::path> files;
+    for (const QString& file : m_session.openPlans)
+        files.push_back(pathOf(file));
+    // A file that is gone or broken since is no reason to bother a user who only started the program.
+    static_cast<void>(openInstead(files));
+    if (const int index = m_plans.indexOf(pathOf(shown)); index >= 0)
+        m_plans.setCurrent(index);
+}
+
+std::vector<Problem> PlanFiles::openInstead(const std::vector<std::filesystem::path>& files)
+{
+    const auto isMeant = [&](int index) {
+        const std::filesystem::path& open = m_plans.document(index).file();
+        std::error_code error;
+        return !open.empty() && std::any_of(files.begin(), files.end(), [&](const std::filesystem::path& file) {
+            return std::filesystem::equivalent(file, open, error);
+        });
+    };
+    const auto isMissed = [&](int index) {
+        const PlanDocument& document = m_plans.document(index);
+        return !document.file().empty() || document.isDirty() || m_plans.document(index).undoStack().count() > 0;
+    };
+    for (int i = m_plans.count() - 1; i >= 0; --i) {
+        if (!isMeant(i) && (m_plans.count() > 1 || isMissed(i))) // the first file takes the place of one that is not
+            m_plans.close(i);
     }
-    if (shown >= 0)
-        m_plans.setCurrent(shown);
+    std::vector<Problem> problems;
+    int place = 0;
+    for (const std::filesystem::path& file : files) {
+        int index = m_plans.indexOf(file);
+        if (index < 0 || m_plans.document(index).isDirty()) {
+            Expected<Plan> readable = view::read_plan_file(file);
+            if (!readable) {
+                problems.push_back(std::move(readable).error());
+                continue;
+            }
+            PlanDocument& document = index < 0 ? m_plans.unused() : m_plans.document(index);
+            if (const Expected<void> opened = document.open(file); !opened) {
+                problems.push_back(opened.error());
+                continue;
+            }
+            index = m_plans.indexOf(file);
+        }
+        m_plans.move(index, place);
+        m_plans.setCurrent(place++);
+    }
+    m_plans.setCurrent(0);
     if (m_plans.count() == 1 && m_plans.current().plan().document.is_null())
         newPlan();
+    return problems;
 }
 
 int PlanFiles::restore(const std::vector<PlanJournal::Entry>& entries)
@@ -264,7 +302,8 @@ bool PlanFiles::mayCloseAll()
 
 void PlanFiles::askOpen()
 {
-    const QString folder = QFileInfo(m_session.recentPlans.value(0)).path();
+    const QString folder
+        = m_folder.empty() ? QFileInfo(m_session.recentPlans.value(0)).path() : exactText(m_folder.string());
     const QStringList files
         = QFileDialog::getOpenFileNames(m_window, tr("Open plans"), folder, tr("Plans (%1)").arg(kPlanFilter));
     for (const QString& file : files) {
@@ -277,8 +316,8 @@ bool PlanFiles::askSaveAs()
 {
     QString suggestion = exactText(m_plans.current().file().string());
     if (suggestion.isEmpty())
-        suggestion
-            = m_plans.current().title().replace(QLatin1Char('/'), QLatin1Char('-')) + QStringLiteral(".plan.json");
+        suggestion = exactText((m_folder / "").string())
+            + m_plans.current().title().replace(QLatin1Char('/'), QLatin1Char('-')) + QStringLiteral(".plan.json");
     QString file
         = QFileDialog::getSaveFileName(m_window, tr("Save plan"), suggestion, tr("Plans (%1)").arg(kPlanFilter));
     if (file.isEmpty())

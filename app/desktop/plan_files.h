@@ -7,6 +7,7 @@
 #include "app/models/plan/plan_tabs.h"
 
 #include <filesystem>
+#include <vector>
 
 namespace fourfold::ui {
 
@@ -21,6 +22,11 @@ public:
     // Plans of a program that died, as tabs with unsaved changes. Returns how many.
     int restore(const std::vector<PlanJournal::Entry>& entries);
     void rememberSession(); // into the session, for its save()
+    // These instead of the open plans, in their order, without asking; one that is open already stays, as its file has
+    // it. Of none the example. Returns why files could not be opened, a Problem each.
+    std::vector<Problem> openInstead(const std::vector<std::filesystem::path>& files);
+    // Where a plan that was never saved goes, unless the user says otherwise; empty: where the program was started.
+    void setFolder(const std::filesystem::path& folder) { m_folder = folder; }
 
     void newPlan(); // the example that runs on this computer, in a tab of its own
     void askRecommendation(); // a plan from three answers, in a tab of its own
@@ -56,6 +62,7 @@ private:
     PlanTabs& m_plans;
     Session& m_session;
     QWidget* m_window;
+    std::filesystem::path m_folder;
 };
 
 } // namespace fourfold::ui

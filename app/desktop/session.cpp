@@ -20,6 +20,14 @@ std::filesystem::path settingsFile()
     return config_folder() / "desktop.ini";
 }
 
+void putFirst(QStringList& recent, const QString& path)
+{
+    recent.removeAll(path);
+    recent.prepend(path);
+    while (recent.size() > kMostRecent)
+        recent.removeLast();
+}
+
 // Qt would wait for who writes into a pipe, and read a file of any size before there is a window. Nothing: all well.
 std::string whatKeepsOut(const std::filesystem::path& file)
 {
@@ -52,6 +60,8 @@ Session Session::load()
     session.openPlans = settings.value(QStringLiteral("plans/open")).toStringList();
     session.currentPlan = settings.value(QStringLiteral("plans/current"), 0).toInt();
     session.recentPlans = settings.value(QStringLiteral("plans/recent")).toStringList();
+    session.project = settings.value(QStringLiteral("projects/open")).toString();
+    session.recentProjects = settings.value(QStringLiteral("projects/recent")).toStringList();
     session.theme = themeChoice(settings.value(QStringLiteral("view/theme")).toString());
     session.zoom = settings.value(QStringLiteral("view/zoom"), 100).toInt();
     return session;
@@ -75,16 +85,21 @@ void Session::save() const
     settings.setValue(QStringLiteral("plans/open"), openPlans);
     settings.setValue(QStringLiteral("plans/current"), currentPlan);
     settings.setValue(QStringLiteral("plans/recent"), recentPlans);
+    settings.setValue(QStringLiteral("projects/open"), project);
+    settings.setValue(QStringLiteral("projects/recent"), recentProjects);
     settings.setValue(QStringLiteral("view/theme"), spelling(theme));
     settings.setValue(QStringLiteral("view/zoom"), zoom);
 }
 
 void Session::addRecent(const QString& file)
 {
-    recentPlans.removeAll(file);
-    recentPlans.prepend(file);
-    while (recentPlans.size() > kMostRecent)
-        recentPlans.removeLast();
+    putFirst(recentPlans, file);
+}
+
+void Session::addRecentProject(const QString& folder)
+{
+    project = folder;
+    putFirst(recentProjects, folder);
 }
 
 } // namespace fourfold::ui

@@ -16,6 +16,8 @@ struct Session {
     QStringList openPlans; // files of the tabs, in their order; untitled plans are not files
     int currentPlan = 0; // of openPlans
     QStringList recentPlans; // newest first
+    QString project; // folder of the open one; empty: none
+    QStringList recentProjects; // newest first
     ThemeChoice theme = ThemeChoice::system;
     int zoom = 100; // per cent
     QString page; // name of the mode
@@ -26,6 +28,7 @@ struct Session {
     static Session load();
     void save() const;
     void addRecent(const QString& file);
+    void addRecentProject(const QString& folder); // which is open now
 };
 
 } // namespace fourfold::ui

@@ -10,9 +10,11 @@
 #include "app/desktop/pages/plan/plan_workspace.h"
 #include "app/desktop/pages/runs/runs_page.h"
 #include "app/desktop/plan_files.h"
+#include "app/desktop/project_files.h"
 #include "app/desktop/window_exports.h"
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/preset_model.h"
+#include "app/models/shared/text.h"
 
 #include <QAction>
 #include <QActionGroup>
@@ -125,6 +127,7 @@ void WindowCommands::addFileMenu(const Presets& presets)
                 {ctrlShift(Qt::Key_N)}},
             {"file.open", tr("Open"), [&files] { files.askOpen(); }, {QKeySequence(QKeySequence::Open)}, "open"}});
     m_recent = menu->addMenu(tr("Open &recent"));
+    addProjectMenu(*menu);
     QMenu* examples = menu->addMenu(tr("Open &example"));
     const PresetModel plans(presets, PresetModel::Kind::plans);
     for (int row = 0; row < plans.rowCount(); ++row) {
@@ -159,6 +162,42 @@ void WindowCommands::addFileMenu(const Presets& presets)
             {"file.export-report", tr("Export re&port\u2026"), [&window] { askExportReport(window); }}, {},
             {"file.quit", tr("&Quit"), [&window] { window.close(); }, {QKeySequence(QKeySequence::Quit)}}});
     showRecent();
+}
+
+void WindowCommands::addProjectMenu(QMenu& file)
+{
+    ProjectFiles& projects = m_window.projects();
+    QMenu* menu = file.addMenu(tr("Pro&ject"));
+    add(*menu,
+        {{"project.new", tr("&New project\u2026"), [&projects] { projects.askNew(); }},
+            {"project.open", tr("&Open project\u2026"), [&projects] { projects.askOpen(); }}});
+    m_recentProjects = menu->addMenu(tr("Open &recent project"));
+    m_projectPlans = menu->addMenu(tr("Other &plans of this project"));
+    add(*menu,
+        {{}, {"project.save-all", tr("&Save every plan"), [&projects] { projects.saveAll(); }},
+            {"project.notes", tr("N&otes of this project\u2026"), [&projects] { projects.askNotes(); }},
+            {"project.close", tr("&Close project"), [&projects] { projects.close(); }}});
+    connect(m_projectPlans, &QMenu::aboutToShow, this, &WindowCommands::showProject);
+    showProject();
+}
+
+void WindowCommands::showProject()
+{
+    ProjectFiles& projects = m_window.projects();
+    const auto fill = [this](QMenu& menu, const QStringList& paths, const std::function<void(const QString&)>& run) {
+        menu.clear();
+        menu.setEnabled(!paths.isEmpty());
+        for (const QString& path : paths)
+            menu.addAction(path, this, [run, path] { run(path); });
+    };
+    fill(*m_recentProjects, m_window.session().recentProjects,
+        [&projects](const QString& folder) { projects.open(folder.toStdString()); });
+    QStringList plans;
+    for (const std::filesystem::path& plan : projects.closedPlans())
+        plans << exactText(plan.string());
+    fill(*m_projectPlans, plans, [this](const QString& file) { m_window.openPlan(file.toStdString()); });
+    for (const char* id : {"project.notes", "project.close"})
+        action(QString::fromLatin1(id))->setEnabled(projects.project() != nullptr);
 }
 
 // Of the File menu's own: it needs nothing of the window but what every command has.

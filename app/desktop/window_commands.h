@@ -33,6 +33,7 @@ public:
     explicit WindowCommands(MainWindow& window, const Presets& presets);
     [[nodiscard]] QAction* action(const QString& id) const;
     void showRecent(); // the files of the session
+    void showProject(); // what belongs to the one that is open, and the projects of the session
     void showIcons(); // in the colours of now
     void showKeys(); // wherever they are named
 
@@ -47,13 +48,14 @@ private:
     QMenu* addMenu(const QString& title, const std::vector<Entry>& entries);
     void add(QMenu& menu, const std::vector<Entry>& entries);
     void addFileMenu(const Presets& presets);
+    void addProjectMenu(QMenu& file);
     void addViewMenu();
     void connectUndo();
     void restoreKeys();
     void showUndoTips();
 
     MainWindow& m_window;
-    QMenu* m_recent = nullptr;
+    QMenu *m_recent = nullptr, *m_recentProjects = nullptr, *m_projectPlans = nullptr;
     std::map<QString, QAction*> m_actions; // by id
     std::map<QAction*, QString> m_icons;
 };

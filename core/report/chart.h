@@ -13,10 +13,10 @@
 
 namespace fourfold {
 
-// Okabe and Ito's palette, told apart with any kind of colour vision; 0xRRGGBB.
+// Okabe and Ito's palette and a grey, told apart with any kind of colour vision; 0xRRGGBB.
 namespace okabe {
 inline constexpr unsigned kBlue = 0x0072B2, kOrange = 0xE69F00, kGreen = 0x009E73, kVermilion = 0xD55E00,
-                          kPurple = 0xCC79A7, kSky = 0x56B4E9, kYellow = 0xF0E442, kGrey = 0x8C8C8C;
+                          kPurple = 0xCC79A7, kSky = 0x56B4E9, kYellow = 0xF0E442, kGrey = 0x5F5F5F;
 } // namespace okabe
 
 using ChartPoints = std::vector<std::pair<double, double>>;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every colour of the desktop, in a light and a dark set. Hues of the data follow Okabe and Ito (2008) and are the same
-// in both; text colours are separate and keep a contrast of at least 4.5 on their background.
+// in both; text colours are separate and keep a contrast of at least 4.5 on their background. Two colours of one
+// picture that differ in nothing else are at least 15 apart in CIE L*a*b*, also without red, green or blue cones.
 #pragma once
 
 #include "app/view/tone.h"
 
 #include <QColor>
 #include <QPalette>
+
+#include <array>
 
 class QWidget;
 
@@ -26,6 +29,8 @@ struct Theme {
     // data
     QColor weights, gradients, optimizer, activations, buffers;
     QColor forward, backward, weightGradient, communication;
+    QColor rest; // what is none of these
+    std::array<QColor, 7> curves; // thin lines, told apart by nothing else
     QColor onDarkBar, onLightBar; // numerals inside bars
 
     [[nodiscard]] QPalette palette() const;

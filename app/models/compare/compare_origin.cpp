@@ -5,6 +5,8 @@
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
+#include "app/view/project/project.h"
+#include "core/base/json_member.h"
 #include "core/calibration/user/evidence.h"
 
 #include <algorithm>
@@ -62,6 +64,51 @@ std::pair<std::filesystem::path, QString> seriesOf(const QString& origin)
 QString originOfLayout(const ResolvedPlan& plan)
 {
     return kLayout + exactText(to_json(plan, PresetStyle::ids).dump());
+}
+
+Json portableOrigin(const QString& origin, const std::filesystem::path& folder)
+{
+    if (origin.startsWith(kRun))
+        return {{"run", origin.mid(kRun.size()).toStdString()}};
+    if (origin.startsWith(kLayout)) {
+        const Expected<Json> plan = parse_json(origin.mid(kLayout.size()).toStdString(), "layout");
+        return plan ? Json{{"layout", *plan}} : Json();
+    }
+    if (!origin.startsWith(kRow))
+        return {};
+    const QString row = origin.mid(kRow.size());
+    return {{"table", view::portable_path(row.section(QLatin1Char(':'), 1).toStdString(), folder)},
+        {"line", row.section(QLatin1Char(':'), 0, 0).toInt()}};
+}
+
+QString originFrom(const Json& portable, const std::filesystem::path& folder)
+{
+    if (!portable.is_object())
+        return {};
+    if (const std::string run = member_or(portable, "run", std::string()); !run.empty())
+        return originOfRun(exactText(run));
+    if (const auto layout = portable.find("layout"); layout != portable.end() && layout->is_object())
+        return kLayout + exactText(layout->dump());
+    const std::string table = member_or(portable, "table", std::string());
+    return table.empty() ? QString()
+                         : QStringLiteral("%1%2:%3")
+                               .arg(kRow)
+                               .arg(member_or(portable, "line", 0))
+                               .arg(exactText(view::path_of(table, folder).string()));
+}
+
+Json portableSeries(const QString& origin, const std::filesystem::path& folder)
+{
+    const auto [file, job] = seriesOf(origin);
+    return {{"table", view::portable_path(file, folder)}, {"job", job.toStdString()}};
+}
+
+QString seriesFrom(const Json& portable, const std::filesystem::path& folder)
+{
+    const std::string table = portable.is_object() ? member_or(portable, "table", std::string()) : "";
+    return table.empty() ? QString()
+                         : exactText(view::path_of(table, folder).string()) + QLatin1Char('\n')
+            + exactText(member_or(portable, "job", std::string()));
 }
 
 CompareEntry layoutEntry(const ResolvedPlan& plan)

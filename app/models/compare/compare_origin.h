@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/models/compare/compare_entry.h"
+#include "core/base/json.h"
 #include "core/plan/presets.h"
 
 #include <filesystem>
@@ -17,6 +18,12 @@ QString originOfLayout(const ResolvedPlan& plan);
 // Of a job of a measured table, and back: the table's file and the job's name.
 QString originOfSeries(const MeasuredTable& table, const QString& job);
 std::pair<std::filesystem::path, QString> seriesOf(const QString& origin);
+
+// An origin as a project keeps it, with files relative to `folder`, and back; empty where it is none.
+Json portableOrigin(const QString& origin, const std::filesystem::path& folder);
+QString originFrom(const Json& portable, const std::filesystem::path& folder);
+Json portableSeries(const QString& origin, const std::filesystem::path& folder);
+QString seriesFrom(const Json& portable, const std::filesystem::path& folder);
 
 // A layout that a search found, with its prediction.
 CompareEntry layoutEntry(const ResolvedPlan& plan);

@@ -2,6 +2,7 @@
 #include "app/models/shared/dropped_item.h"
 
 #include "app/models/shared/text.h"
+#include "app/view/project/project.h"
 #include "core/base/json.h"
 
 namespace fourfold::ui {
@@ -9,8 +10,9 @@ namespace fourfold::ui {
 namespace {
 Problem nothingToDoWith(const std::filesystem::path& path)
 {
-    return {ProblemCode::bad_input, "this is not a plan, a model, a run or a table of measurements",
-        "drop a plan file, a Hugging Face config.json, a run's folder or a CSV table", path.string()};
+    return {ProblemCode::bad_input, "this is not a plan, a project, a model, a run or a table of measurements",
+        "drop a plan file, a folder of plans, a Hugging Face config.json, a run's folder or a CSV table",
+        path.string()};
 }
 } // namespace
 
@@ -20,13 +22,19 @@ Expected<DroppedItem> classify(const std::filesystem::path& path)
     if (std::filesystem::is_directory(path, error)) {
         if (std::filesystem::exists(path / "events.jsonl", error) && std::filesystem::exists(path / "plan.json", error))
             return DroppedItem{DroppedKind::run, path};
+        if (std::filesystem::exists(path / view::kProjectFile, error))
+            return DroppedItem{DroppedKind::project, path};
         if (std::filesystem::exists(path / "config.json", error))
             return DroppedItem{DroppedKind::model, path / "config.json"};
+        if (view::is_project(path))
+            return DroppedItem{DroppedKind::project, path};
         return nothingToDoWith(path);
     }
     if (fromUtf8(path.extension().string()).compare(QLatin1String(".csv"), Qt::CaseInsensitive) == 0)
         return DroppedItem{DroppedKind::measurements, path};
     FOURFOLD_TRY(const Json json, read_json_file(path));
+    if (json.is_object() && json.contains("fourfold_project"))
+        return DroppedItem{DroppedKind::project, path.parent_path()};
     if (json.is_object() && json.contains("fourfold_run"))
         return DroppedItem{DroppedKind::run, path};
     if (json.is_object() && (json.contains("fourfold_plan") || (json.contains("cluster") && json.contains("gpus"))))
@@ -42,6 +50,8 @@ QString whatItDoes(const DroppedItem& item)
     switch (item.kind) {
     case DroppedKind::plan:
         return tr("Open plan %1").arg(name);
+    case DroppedKind::project:
+        return tr("Open project %1, and close the open plans").arg(name);
     case DroppedKind::model:
         return tr("Take the model of the current plan from %1").arg(name);
     case DroppedKind::run:

@@ -12,6 +12,7 @@ namespace fourfold::ui {
 
 enum class DroppedKind {
     plan, // a plan file
+    project, // a project's folder, or one with plans
     model, // a Hugging Face config.json, or the folder that holds one
     run, // a run's folder, or an exported run
     measurements, // a table of measurements (CSV)

@@ -15,14 +15,6 @@ namespace {
 constexpr const char *kVersion = "fourfold_views", *kViews = "views";
 constexpr std::size_t kLongestName = 100; // characters
 
-Expected<std::string> usable_name(const std::string& text)
-{
-    std::string name = printable(std::string(trimmed(text)), kLongestName);
-    if (name.empty())
-        return Problem{ProblemCode::bad_input, "a view has a name", "", ""};
-    return name;
-}
-
 std::vector<std::string> words_at(const Json& json, const char* key)
 {
     std::vector<std::string> words;
@@ -82,6 +74,14 @@ std::string said(const SavedView& view)
     if (!view.hidden.empty())
         parts.push_back("without " + joined(view.hidden, ", "));
     return joined(parts, "; ");
+}
+
+Expected<std::string> usable_view_name(const std::string& text)
+{
+    std::string name = printable(std::string(trimmed(text)), kLongestName);
+    if (name.empty())
+        return Problem{ProblemCode::bad_input, "a view has a name", "", ""};
+    return name;
 }
 
 std::string column_name(std::string_view title)
@@ -148,7 +148,7 @@ Expected<SavedView> SavedViews::find(const std::string& name) const
 
 Expected<void> SavedViews::keep(const std::string& name, const SavedView& view) const
 {
-    FOURFOLD_TRY(const std::string wanted, usable_name(name));
+    FOURFOLD_TRY(const std::string wanted, usable_view_name(name));
     FOURFOLD_TRY(Json all, read());
     all[kViews][table_][wanted] = to_json(view);
     return write(all);
@@ -156,7 +156,7 @@ Expected<void> SavedViews::keep(const std::string& name, const SavedView& view) 
 
 Expected<void> SavedViews::rename(const std::string& name, const std::string& to) const
 {
-    FOURFOLD_TRY(const std::string wanted, usable_name(to));
+    FOURFOLD_TRY(const std::string wanted, usable_view_name(to));
     FOURFOLD_TRY(Json all, read());
     Json& views = all[kViews][table_];
     if (!views.contains(name))

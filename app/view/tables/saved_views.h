@@ -35,6 +35,9 @@ SavedView saved_view_from_json(const Json& json);
 // "tp = 8; by Memory GiB, falling; without EP, Micro"
 std::string said(const SavedView& view);
 
+// On one line, without blanks around it; a Problem where nothing is left.
+Expected<std::string> usable_view_name(const std::string& text);
+
 // A column's title on one line; that of the pins has none and is "Pin".
 std::string column_name(std::string_view title);
 

@@ -37,24 +37,6 @@ std::vector<double> valuesOf(const BarChart& chart, std::size_t kind)
         values.push_back(kind < row.parts.size() ? row.parts[kind] : kNone);
     return values;
 }
-
-// As on the Plan page, where each part has a line of its own; in a stack the parts of communication differ as well.
-BarSet barsOf(Part part)
-{
-    const PartLook look = lookOf(part);
-    switch (part) {
-    case Part::cp:
-        return {{}, look.color, Card::Fill::hatched, {}};
-    case Part::dp:
-        return {{}, look.color, Card::Fill::dotted, {}};
-    case Part::pp:
-        return {{}, &Theme::activations, Card::Fill::solid, {}};
-    case Part::ep:
-        return {{}, &Theme::activations, Card::Fill::hatched, {}};
-    default:
-        return {{}, look.color, look.fill, {}};
-    }
-}
 } // namespace
 
 CurveSeries curveOf(const view::ScalingSeries& series)
@@ -149,7 +131,8 @@ void CompareCharts::showBars()
         const auto kind = std::ranges::find(byPart.kinds, view::part_label(part), &ChartKind::name);
         if (kind == byPart.kinds.end())
             continue;
-        BarSet set = barsOf(part);
+        const PartLook look = stackedLookOf(part);
+        BarSet set{{}, look.color, look.fill, {}};
         set.name = fromUtf8(view::part_label(part));
         set.values = valuesOf(byPart, static_cast<std::size_t>(kind - byPart.kinds.begin()));
         time.push_back(std::move(set));

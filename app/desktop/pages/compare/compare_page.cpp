@@ -5,6 +5,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/compare/compare_charts.h"
 #include "app/desktop/pages/compare/compare_report.h"
+#include "app/desktop/pages/compare/compare_sets.h"
 #include "app/desktop/pages/compare/compare_timelines.h"
 #include "app/desktop/pages/compare/row_picker.h"
 #include "app/desktop/pages/compare/sweep_view.h"
@@ -15,6 +16,7 @@
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/desktop/widgets/tables/level_delegate.h"
 #include "app/models/compare/compare_origin.h"
+#include "app/models/compare/comparison_state.h"
 #include "app/models/shared/text.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
@@ -47,10 +49,7 @@ constexpr int kMostRunsOffered = 25;
 constexpr int kRefreshMilliseconds = 60;
 constexpr int kFigureWidth = 190, kColumnWidth = 150, kWidestColumn = 300;
 
-// Of the session.
-const QString kAdded = QStringLiteral("added"), kReference = QStringLiteral("reference"),
-              kDifferences = QStringLiteral("differencesOnly"), kView = QStringLiteral("view"),
-              kSeries = QStringLiteral("series");
+const QString kView = QStringLiteral("view"), kSets = QStringLiteral("sets"); // of the session
 
 constexpr const char* kOpenPlan = "plan:";
 
@@ -74,6 +73,7 @@ ComparePage::ComparePage(PlanTabs& plans, std::filesystem::path history)
     , m_add(makeButton(tr("Add"), "plain", "compareAdd"))
     , m_remove(makeButton(tr("Remove"), "plain", "compareRemove"))
     , m_addMenu(new QMenu(this))
+    , m_sets(new CompareSets(*this, plans))
     , m_table(new DataTable)
     , m_charts(new CompareCharts(plans.presets()))
     , m_timelines(new CompareTimelines)
@@ -87,6 +87,7 @@ ComparePage::ComparePage(PlanTabs& plans, std::filesystem::path history)
         m_pages->addWidget(view);
     setLayout(columnOf({m_views, {m_pages, 1}}));
     connect(m_views, &QTabBar::currentChanged, m_pages, &QStackedWidget::setCurrentIndex);
+    connect(m_sets, &CompareSets::message, this, &ComparePage::message);
     connect(m_sweep, &SweepView::message, this, &ComparePage::message);
     connect(m_sweep, &SweepView::applied, this, &ComparePage::applied);
     connect(m_sweep, &SweepView::compareRequested, this, [this](const std::vector<ResolvedPlan>& plans) {
@@ -98,6 +99,7 @@ ComparePage::ComparePage(PlanTabs& plans, std::filesystem::path history)
     m_later.setInterval(kRefreshMilliseconds);
     connect(&m_later, &QTimer::timeout, this, &ComparePage::refresh);
     connect(m_reference, &QComboBox::currentIndexChanged, this, [this](int index) {
+        m_keptReference.clear();
         m_model.setReference(index);
         m_charts->show(m_model.entries());
     });
@@ -277,6 +279,8 @@ void ComparePage::fillAddMenu()
         if (!csv.isEmpty())
             addTable(csv.toStdString());
     });
+    m_addMenu->addSeparator();
+    m_sets->addTo(*m_addMenu->addMenu(tr("Comparisons")));
 }
 
 bool ComparePage::addRun(const QString& id)
@@ -327,25 +331,61 @@ void ComparePage::addEntry(CompareEntry entry)
         m_added.push_back(std::move(entry));
 }
 
-QVariantMap ComparePage::state() const
+QVariantMap ComparePage::comparison() const
 {
     QStringList added = m_kept;
     for (const CompareEntry& entry : m_added)
         added << entry.origin;
     const std::vector<CompareEntry>& entries = m_model.entries();
+    // The first one is the reference unless another is chosen.
     const auto reference = static_cast<std::size_t>(std::max(0, m_model.reference()));
-    const QString name = reference < entries.size() ? referenceName(entries[reference]) : m_keptReference;
-    return {{kAdded, added}, {kReference, name}, {kDifferences, m_differences->isChecked()},
-        {kView, m_views->currentIndex()}, {kSeries, m_series.origins()}};
+    const bool isChosen = m_keptReference.isEmpty() && reference > 0 && reference < entries.size();
+    const QString name = isChosen ? referenceName(entries[reference]) : m_keptReference;
+    QStringList leftOut;
+    for (const PlanDocument* plan : m_leftOut) {
+        if (!plan->file().empty())
+            leftOut << exactText(std::filesystem::absolute(plan->file()).string());
+    }
+    leftOut.sort(); // the set has no order of its own
+    return {{compared::kAdded, added}, {compared::kLeftOut, leftOut}, {compared::kReference, name},
+        {compared::kSeries, m_series.origins()}, {compared::kDifferences, m_differences->isChecked()}};
+}
+
+QVariantMap ComparePage::state() const
+{
+    QVariantMap state = comparison();
+    state.insert(kView, m_views->currentIndex());
+    state.insert(kSets, m_sets->all());
+    return state;
 }
 
 void ComparePage::restore(const QVariantMap& state)
 {
-    m_kept = state.value(kAdded).toStringList();
-    m_keptReference = state.value(kReference).toString();
-    m_series.keep(state.value(kSeries).toStringList());
-    m_differences->setChecked(state.value(kDifferences).toBool());
+    m_sets->set(state.value(kSets).toMap());
     m_views->setCurrentIndex(std::clamp(state.value(kView).toInt(), 0, m_views->count() - 1));
+    setComparison(state);
+}
+
+void ComparePage::setComparison(const QVariantMap& comparison)
+{
+    m_added.clear();
+    m_series.clear();
+    m_leftOut.clear();
+    m_kept = comparison.value(compared::kAdded).toStringList();
+    m_model.setReference(0);
+    m_keptReference = comparison.value(compared::kReference).toString();
+    m_series.keep(comparison.value(compared::kSeries).toStringList());
+    m_differences->setChecked(comparison.value(compared::kDifferences).toBool());
+    const bool namesThoseInIt = comparison.contains(compared::kPlans);
+    std::set<int> named;
+    const QString& list = namesThoseInIt ? compared::kPlans : compared::kLeftOut;
+    for (const QString& file : comparison.value(list).toStringList())
+        named.insert(m_plans.indexOf(std::filesystem::path(file.toStdString())));
+    for (int i = 0; i < m_plans.count(); ++i) {
+        if (named.contains(i) != namesThoseInIt)
+            m_leftOut.insert(&m_plans.document(i));
+    }
+    m_charts->setPublished(m_series.curves());
     if (isVisible()) {
         addKept();
         refresh();

@@ -23,6 +23,7 @@ class QTabBar;
 namespace fourfold::ui {
 
 class CompareCharts;
+class CompareSets;
 class CompareTimelines;
 class DataTable;
 class SweepView;
@@ -47,10 +48,14 @@ public:
     // One page about the comparison; no parts while there is nothing to compare.
     [[nodiscard]] ReportPage report() const;
     [[nodiscard]] std::optional<ReportPage> ownReport() const override { return report(); }
-    // For the session: added runs, rows and layouts, the reference, what is on show. What restore() brings back is
-    // there as soon as the page is looked at.
+    // For the session: added runs, rows and layouts, the reference, what is on show, the comparisons with a name. What
+    // restore() brings back takes the place of what was there, as soon as the page is looked at.
     [[nodiscard]] QVariantMap state() const override;
     void restore(const QVariantMap& state) override;
+    // What is compared now (comparison_state.h); the other takes its place.
+    [[nodiscard]] QVariantMap comparison() const;
+    void setComparison(const QVariantMap& comparison);
+    [[nodiscard]] CompareSets& sets() const { return *m_sets; }
     [[nodiscard]] CompareModel& model() { return m_model; }
     [[nodiscard]] CompareCharts& charts() { return *m_charts; }
     [[nodiscard]] CompareTimelines& timelines() { return *m_timelines; }
@@ -92,6 +97,7 @@ private:
     QCheckBox* m_differences;
     QPushButton *m_add, *m_remove;
     QMenu* m_addMenu;
+    CompareSets* m_sets;
     DataTable* m_table;
     CompareCharts* m_charts;
     CompareTimelines* m_timelines;

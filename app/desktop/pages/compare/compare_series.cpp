@@ -28,6 +28,13 @@ void CompareSeries::remove(std::size_t index)
     m_origins.removeAt(static_cast<qsizetype>(index));
 }
 
+void CompareSeries::clear()
+{
+    m_curves.clear();
+    m_origins.clear();
+    m_kept.clear();
+}
+
 bool CompareSeries::readKept(const Presets& presets)
 {
     const QStringList kept = std::exchange(m_kept, {});

@@ -17,6 +17,7 @@ public:
     // none is). Adding it again changes nothing. Returns how many jobs it is.
     std::size_t add(const MeasuredTable& table, const std::vector<CompareEntry>& compared);
     void remove(std::size_t index);
+    void clear();
     [[nodiscard]] const std::vector<CurveSeries>& curves() const { return m_curves; }
     // For the session, also of what was kept and not read yet.
     [[nodiscard]] QStringList origins() const { return m_origins + m_kept; }

@@ -63,12 +63,8 @@ QString placeText(view::CurveAxis axis, double value, double step)
 
 QColor curveColour(const Theme& theme, std::size_t number)
 {
-    // Text colours of the theme where the hue of the data is too pale for a thin line.
-    const auto strong = [&theme](const QColor& hue) { return theme.dark ? hue.lighter(115) : hue.darker(135); };
-    const std::array<QColor, 7> hues{theme.accentText, theme.bad, strong(theme.optimizer), strong(theme.buffers),
-        strong(theme.activations), strong(theme.gradients), theme.muted};
-    const QColor hue = hues[number % hues.size()];
-    const std::size_t round = number / hues.size() % 3; // the same hues, darker and lighter
+    const QColor hue = theme.curves[number % theme.curves.size()];
+    const std::size_t round = number / theme.curves.size() % 3; // the same hues, darker and lighter
     return round == 0 ? hue : round == 1 ? hue.darker(theme.dark ? 145 : 160) : hue.lighter(theme.dark ? 130 : 125);
 }
 

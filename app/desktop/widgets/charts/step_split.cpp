@@ -37,9 +37,25 @@ PartLook lookOf(Part part)
     case Part::optimizer:
         return {&Theme::optimizer, Card::Fill::solid};
     case Part::other:
-        return {&Theme::muted, Card::Fill::solid};
+        return {&Theme::rest, Card::Fill::solid};
     default:
         return {&Theme::communication, Card::Fill::solid};
+    }
+}
+
+PartLook stackedLookOf(Part part)
+{
+    switch (part) {
+    case Part::cp:
+        return {lookOf(part).color, Card::Fill::hatched};
+    case Part::dp:
+        return {lookOf(part).color, Card::Fill::dotted};
+    case Part::pp:
+        return {&Theme::activations, Card::Fill::solid};
+    case Part::ep:
+        return {&Theme::activations, Card::Fill::hatched};
+    default:
+        return lookOf(part);
     }
 }
 

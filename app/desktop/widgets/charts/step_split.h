@@ -15,6 +15,7 @@ struct PartLook {
     Card::Fill fill;
 };
 PartLook lookOf(Part part);
+PartLook stackedLookOf(Part part); // in one bar the parts of communication differ as well
 
 class StepSplit : public Card {
     Q_OBJECT

@@ -5,6 +5,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/text.h"
+#include "core/base/text.h"
 
 #include <QHeaderView>
 #include <QInputDialog>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -19,6 +21,17 @@ using view::SavedView;
 using view::SavedViews;
 
 namespace {
+ViewStore& projectStore()
+{
+    static ViewStore store;
+    return store;
+}
+
+Json ofProject(const DataTable& table)
+{
+    return projectStore().get ? projectStore().get(table.objectName().toStdString()) : Json::object();
+}
+
 SavedViews kept(const DataTable& table)
 {
     return SavedViews(table.objectName().toStdString());
@@ -98,6 +111,11 @@ QString menuText(QString name)
 }
 } // namespace
 
+void keepViewsIn(ViewStore store)
+{
+    projectStore() = std::move(store);
+}
+
 QStringList viewsOf(const DataTable& table)
 {
     QStringList names;
@@ -105,16 +123,30 @@ QStringList viewsOf(const DataTable& table)
         for (const std::string& name : *all)
             names << exactText(name);
     }
+    for (const auto& [name, view] : ofProject(table).items()) {
+        if (!names.contains(exactText(name)))
+            names << exactText(name);
+    }
     return names;
 }
 
 Expected<void> saveView(const DataTable& table, const QString& name)
 {
-    return kept(table).keep(name.toStdString(), viewOf(table));
+    if (!projectStore().put)
+        return kept(table).keep(name.toStdString(), viewOf(table));
+    FOURFOLD_TRY(const std::string wanted, view::usable_view_name(name.toStdString()));
+    Json views = ofProject(table);
+    views[wanted] = view::to_json(viewOf(table));
+    projectStore().put(table.objectName().toStdString(), views);
+    return {};
 }
 
 Expected<void> showView(DataTable& table, const QString& name)
 {
+    if (const Json views = ofProject(table); views.contains(name.toStdString())) {
+        show(table, view::saved_view_from_json(views.at(name.toStdString())));
+        return {};
+    }
     FOURFOLD_TRY(const SavedView view, kept(table).find(name.toStdString()));
     show(table, view);
     return {};
@@ -122,12 +154,29 @@ Expected<void> showView(DataTable& table, const QString& name)
 
 Expected<void> renameView(const DataTable& table, const QString& name, const QString& to)
 {
-    return kept(table).rename(name.toStdString(), to.toStdString());
+    Json views = ofProject(table);
+    if (!views.contains(name.toStdString()))
+        return kept(table).rename(name.toStdString(), to.toStdString());
+    FOURFOLD_TRY(const std::string wanted, view::usable_view_name(to.toStdString()));
+    if (wanted == name.toStdString())
+        return {};
+    if (views.contains(wanted))
+        return Problem{ProblemCode::conflict, "there is a view " + in_quotes(wanted) + " already", "", ""};
+    views[wanted] = views[name.toStdString()];
+    views.erase(name.toStdString());
+    projectStore().put(table.objectName().toStdString(), views);
+    return {};
 }
 
+// One of the user's own of this name is there again where a project's goes.
 Expected<void> forgetView(const DataTable& table, const QString& name)
 {
-    return kept(table).forget(name.toStdString());
+    Json views = ofProject(table);
+    if (!views.contains(name.toStdString()))
+        return kept(table).forget(name.toStdString());
+    views.erase(name.toStdString());
+    projectStore().put(table.objectName().toStdString(), views);
+    return {};
 }
 
 void addViews(QMenu& menu, DataTable& table)

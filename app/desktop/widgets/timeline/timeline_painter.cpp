@@ -32,18 +32,9 @@ constexpr LegendEntry kLegend[]{{SpanKind::forward, QT_TRANSLATE_NOOP("TimelineV
     {SpanKind::optimizer, QT_TRANSLATE_NOOP("TimelineView", "Optimizer"), Card::Fill::solid},
     {SpanKind::other, QT_TRANSLATE_NOOP("TimelineView", "Other"), Card::Fill::solid}};
 
-Card::Fill fillOf(SpanKind kind)
-{
-    for (const LegendEntry& entry : kLegend) {
-        if (entry.kind == kind)
-            return entry.fill;
-    }
-    return Card::Fill::solid;
-}
-
 bool hasDarkNumbers(SpanKind kind)
 {
-    return kind == SpanKind::backward || kind == SpanKind::send_receive;
+    return kind == SpanKind::backward || kind == SpanKind::weight_gradient || kind == SpanKind::send_receive;
 }
 
 void paintLegend(QPainter& painter, const TimelinePicture& picture, const Theme& theme)
@@ -147,7 +138,7 @@ void paintNumbers(QPainter& painter, const TimelinePicture& picture, const Theme
             if ((bar.end_s - bar.start_s) * perSecond < 4)
                 continue;
             const QRectF place = at.barRect(picture.scene, {row, i});
-            const Card::Fill fill = fillOf(bar.kind);
+            const Card::Fill fill = timelineFill(bar.kind);
             if (fill == Card::Fill::hatched || fill == Card::Fill::dotted) {
                 const QBrush veil(
                     QColor(255, 255, 255, 110), fill == Card::Fill::hatched ? Qt::BDiagPattern : Qt::Dense6Pattern);
@@ -281,6 +272,15 @@ void paintTip(QPainter& painter, const TimelinePicture& picture, const Theme& th
     }
 }
 } // namespace
+
+Card::Fill timelineFill(SpanKind kind)
+{
+    for (const LegendEntry& entry : kLegend) {
+        if (entry.kind == kind)
+            return entry.fill;
+    }
+    return Card::Fill::solid;
+}
 
 void TimelinePainter::paint(QPainter& painter, const TimelinePicture& picture, const Theme& theme)
 {

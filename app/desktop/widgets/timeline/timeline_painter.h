@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/look/theme.h"
+#include "app/desktop/widgets/cards/card.h"
 #include "app/desktop/widgets/text/cut_texts.h"
 #include "app/desktop/widgets/timeline/timeline_geometry.h"
 
@@ -43,6 +44,8 @@ struct TimelinePicture {
     bool focused = false;
     bool forFile = false; // without what only the mouse or the keyboard made
 };
+
+Card::Fill timelineFill(SpanKind kind); // besides timelineColor()
 
 class TimelinePainter {
     Q_DECLARE_TR_FUNCTIONS(fourfold::ui::TimelineView)

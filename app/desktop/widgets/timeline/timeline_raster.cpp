@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 
+#include "app/desktop/widgets/timeline/timeline_geometry.h"
+
 #include <QPainter>
 
 #include <algorithm>
@@ -115,9 +117,9 @@ QColor timelineColor(SpanKind kind, const Theme& theme)
     case SpanKind::optimizer:
         return theme.optimizer;
     case SpanKind::other:
-        return theme.muted;
+        break;
     }
-    return theme.muted;
+    return theme.rest;
 }
 
 namespace {

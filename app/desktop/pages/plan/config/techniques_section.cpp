@@ -2,6 +2,7 @@
 // Kernels, optimizer, and what runs behind something else: what advice can change beside layout and batch.
 #include "app/desktop/pages/plan/config/form_section.h"
 #include "app/desktop/pages/plan/config/sections.h"
+#include "app/models/shared/text.h"
 
 namespace fourfold::ui {
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The file of a project: what stands in it, what is left alone, and what is said of one that is none.
+#include "app/view/project/project.h"
+
+#include "core/calibration/score_card.h"
+#include "tests/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace fourfold::view {
+namespace {
+
+class ProjectTest : public ::testing::Test {
+protected:
+    void write(const std::string& name, const std::string& text) const
+    {
+        std::filesystem::create_directories((folder_ / name).parent_path());
+        std::ofstream(folder_ / name) << text;
+    }
+    [[nodiscard]] std::string file() const { return *read_text_file(folder_ / kProjectFile); }
+
+    test::TemporaryFolder folder_;
+};
+
+TEST_F(ProjectTest, IsALineAnEntryWithRelativePaths)
+{
+    Expected<Project> project = Project::create(folder_.path());
+    ASSERT_TRUE(project) << project.error().line();
+    project->set_plans({folder_ / "a.plan.json", folder_ / "sub/b.plan.json", folder_.path().parent_path() / "c.json"});
+    project->set_notes("first line\n\nthird");
+    ASSERT_TRUE(project->save());
+    EXPECT_EQ(file(), R"({
+  "fourfold_project": 1,
+  "plans": [
+    "a.plan.json",
+    "sub/b.plan.json",
+    "../c.json"
+  ],
+  "notes": [
+    "first line",
+    "",
+    "third"
+  ]
+}
+)");
+    // The folder goes elsewhere as a whole.
+    const test::TemporaryFolder other;
+    std::filesystem::copy(folder_ / kProjectFile, other / kProjectFile);
+    const Expected<Project> moved = Project::open(other.path());
+    ASSERT_TRUE(moved) << moved.error().line();
+    const std::filesystem::path there = std::filesystem::canonical(other.path());
+    EXPECT_EQ(moved->plans(),
+        (std::vector<std::filesystem::path>{
+            there / "a.plan.json", there / "sub/b.plan.json", there.parent_path() / "c.json"}));
+    EXPECT_EQ(moved->notes(), "first line\n\nthird\n");
+    EXPECT_EQ(moved->name(), there.filename());
+}
+
+TEST_F(ProjectTest, KeepsWhatItDoesNotKnowAndWritesOnlyWhatChanged)
+{
+    const std::string mine
+        = R"({"fourfold_project": 1, "name": "Ours", "plans": ["./a.plan.json"], "of_mine": {"x": 1}})";
+    write(kProjectFile, mine);
+    Expected<Project> project = Project::open(folder_ / kProjectFile);
+    ASSERT_TRUE(project) << project.error().line();
+    EXPECT_EQ(project->name(), "Ours");
+    project->set_plans(project->plans()); // the same, in other words
+    EXPECT_FALSE(project->is_changed());
+    ASSERT_TRUE(project->save());
+    EXPECT_EQ(file(), mine);
+    project->set_notes("n");
+    EXPECT_TRUE(project->is_changed());
+    ASSERT_TRUE(project->save());
+    EXPECT_FALSE(project->is_changed());
+    const Json now = *parse_json(file(), "");
+    EXPECT_EQ(now.at("of_mine").at("x"), 1);
+    EXPECT_EQ(now.at("plans"), Json::array({"./a.plan.json"}));
+    project->set_notes("");
+    EXPECT_TRUE(project->part("notes").is_null());
+}
+
+TEST_F(ProjectTest, SeesThatSomebodyElseWroteTheFile)
+{
+    Expected<Project> project = Project::create(folder_.path());
+    ASSERT_TRUE(project);
+    EXPECT_FALSE(project->is_changed_on_disk());
+    write(kProjectFile, R"({"fourfold_project": 1, "notes": ["theirs"]})");
+    EXPECT_TRUE(project->is_changed_on_disk());
+    project->keep_mine();
+    EXPECT_FALSE(project->is_changed_on_disk());
+    EXPECT_TRUE(project->is_changed()); // and takes the place of theirs
+    ASSERT_TRUE(project->save());
+    EXPECT_FALSE(parse_json(file(), "")->contains("notes"));
+    std::filesystem::remove(folder_ / kProjectFile);
+    EXPECT_FALSE(project->is_changed_on_disk()); // saving brings it back
+}
+
+TEST_F(ProjectTest, AFolderOfPlansIsOne)
+{
+    EXPECT_FALSE(is_project(folder_.path()));
+    write("b.plan.json", "{}");
+    write("a.plan.json", "{}");
+    write("notes.json", "{}");
+    write("sub/c.plan.json", "{}");
+    EXPECT_TRUE(is_project(folder_.path()));
+    Expected<Project> project = Project::open(folder_.path());
+    ASSERT_TRUE(project) << project.error().line();
+    ASSERT_EQ(project->plans().size(), 2U);
+    EXPECT_EQ(project->plans().front().filename(), "a.plan.json");
+    EXPECT_FALSE(project->is_changed());
+    ASSERT_TRUE(project->save());
+    EXPECT_FALSE(std::filesystem::exists(folder_ / kProjectFile)); // looking at it writes nothing
+    project->set_notes("n");
+    ASSERT_TRUE(project->save());
+    EXPECT_EQ(parse_json(file(), "")->at("plans"), Json::array({"a.plan.json", "b.plan.json"}));
+}
+
+TEST_F(ProjectTest, WhatIsNoneIsSaidInOneLine)
+{
+    const auto said = [](const std::filesystem::path& place) {
+        const Expected<Project> project = Project::open(place);
+        return project ? std::string() : project.error().line();
+    };
+    EXPECT_NE(said(folder_ / "nowhere").find("there is no such folder"), std::string::npos);
+    EXPECT_NE(said(folder_.path()).find("expected fourfold.project.json or plans"), std::string::npos);
+    write(kProjectFile, "{\"fourfold_project\": ");
+    EXPECT_NE(said(folder_.path()).find("JSON"), std::string::npos) << said(folder_.path());
+    write(kProjectFile, "[1]");
+    EXPECT_NE(said(folder_.path()).find("is no project"), std::string::npos);
+    write(kProjectFile, R"({"fourfold_project": 7})");
+    EXPECT_NE(said(folder_.path()).find("has format 7"), std::string::npos);
+    write(kProjectFile, R"({"fourfold_project": 1, "plans": [1, "a.plan.json", null], "notes": "text"})");
+    const Expected<Project> odd = Project::open(folder_.path());
+    ASSERT_TRUE(odd) << odd.error().line();
+    EXPECT_EQ(odd->plans().size(), 1U);
+    EXPECT_EQ(odd->notes(), "");
+    EXPECT_FALSE(Project::create(folder_.path()));
+}
+
+TEST_F(ProjectTest, TablesThatCameWithTheProgramAreNamedAlikeEverywhere)
+{
+    const std::vector<std::filesystem::path> tables = published_tables();
+    ASSERT_FALSE(tables.empty());
+    const std::string portable = portable_path(tables.front(), folder_.path());
+    EXPECT_EQ(portable, "published:" + tables.front().filename().string());
+    EXPECT_EQ(path_of(portable, folder_.path()), tables.front());
+    EXPECT_FALSE(std::filesystem::exists(path_of("published:of another version.csv", folder_.path())));
+}
+
+} // namespace
+} // namespace fourfold::view
