@@ -21,7 +21,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr double kHoverSlack = 2; // pixels
-constexpr double kWideEnough = 8, kAround = 40; // of a kernel that was looked for: pixels; of its own length
+constexpr double kWideEnough = 8, kAround = 20; // of a kernel that was looked for: pixels; of its own length
 constexpr int kMarkReach = 5; // pixels at 100 %, from a mark to the one that M takes away
 } // namespace
 
