@@ -47,8 +47,9 @@ Expected<Arguments> parse(const QCoreApplication& application)
     const QCommandLineOption help = parser.addHelpOption(), version = parser.addVersionOption();
     parser.addPositionalArgument(QStringLiteral("file"),
         QStringLiteral(
-            "Plans, projects (folders of plans), models (config.json), folders of runs and tables of measurements to "
-            "open, as if they were dropped on the window."),
+            "Plans, projects (folders of plans), models (config.json), folders of runs, tables of measurements, traces "
+            "of torch.profiler and folders of TensorBoard or Weights & Biases to open, as if they were dropped on the "
+            "window."),
         QStringLiteral("[FILE...]"));
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
         QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));

@@ -23,6 +23,7 @@
 #include "app/desktop/window_commands.h"
 #include "app/desktop/window_drop.h"
 #include "app/desktop/window_exports.h"
+#include "app/desktop/window_files.h"
 #include "app/desktop/window_status.h"
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/plan_journal.h"
@@ -159,7 +160,8 @@ void MainWindow::connectParts()
     connect(m_toolBar, &WindowToolBar::searchRequested, this, &MainWindow::searchLayouts);
     connect(m_toolBar, &WindowToolBar::runRequested, this, [this] { showPage(QStringLiteral("runs")); });
     auto* drop = new WindowDrop(this);
-    connect(drop, &WindowDrop::dropped, this, &MainWindow::take);
+    connect(drop, &WindowDrop::dropped, this, [this](const DroppedItem& item) { openItem(*this, item); });
+    connect(m_files, &PlanFiles::otherChosen, this, &MainWindow::openFile);
     connect(drop, &WindowDrop::refused, this,
         [this](const Problem& problem) { showProblem(this, tr("This cannot be opened"), problem); });
 }
@@ -211,6 +213,10 @@ void MainWindow::connectPages()
         offerPreset(QStringLiteral("stack"), stack, tr("The calibrated stack %1 is saved in %2.").arg(stack, file),
             tr("Use stack %1").arg(stack));
     });
+    const auto trace
+        = [this](const StepTrace& step, const view::TraceBeside& beside) { showTrace(*this, step, beside); };
+    connect(&runsPage(), &RunsPage::traceRequested, this, trace);
+    connect(&historyPage(), &HistoryPage::traceRequested, this, trace);
     for (int i = 0; i < m_pages->count(); ++i) {
         if (QUndoStack* undo = m_pages->at(i).ownUndo())
             m_plans.undoGroup().addStack(undo);
@@ -274,35 +280,9 @@ bool MainWindow::importModel(const std::filesystem::path& config)
 void MainWindow::openFile(const std::filesystem::path& file)
 {
     if (const Expected<DroppedItem> item = classify(file))
-        take(*item);
+        openItem(*this, *item);
     else
         showProblem(this, tr("This cannot be opened"), item.error());
-}
-
-void MainWindow::take(const DroppedItem& item)
-{
-    switch (item.kind) {
-    case DroppedKind::plan:
-        if (m_files->open(item.file))
-            showPage(QStringLiteral("plan"));
-        break;
-    case DroppedKind::model:
-        if (m_files->importModel(item.file))
-            showPage(QStringLiteral("plan"));
-        break;
-    case DroppedKind::run:
-        showPage(QStringLiteral("history"));
-        historyPage().importRun(item.file);
-        break;
-    case DroppedKind::project:
-        if (m_projects->open(item.file))
-            showPage(QStringLiteral("plan"));
-        break;
-    case DroppedKind::measurements:
-        showPage(QStringLiteral("compare"));
-        comparePage().addTable(item.file);
-        break;
-    }
 }
 
 void MainWindow::showPage(const QString& id)

@@ -30,7 +30,6 @@ class SearchPage;
 class WindowCommands;
 class WindowStatus;
 class WindowToolBar;
-struct DroppedItem;
 struct SettingsPlace;
 
 class MainWindow : public QMainWindow {
@@ -94,7 +93,6 @@ protected:
 private:
     void connectParts();
     void connectPages();
-    void take(const DroppedItem& item);
     void showDocument(); // another plan is current, or its title changed
     void saveSession();
     void offerRunsUnderWay();

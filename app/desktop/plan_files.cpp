@@ -3,6 +3,7 @@
 
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/dialogs/start_dialog.h"
+#include "app/models/shared/dropped_item.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
@@ -305,9 +306,14 @@ void PlanFiles::askOpen()
     const QString folder
         = m_folder.empty() ? QFileInfo(m_session.recentPlans.value(0)).path() : exactText(m_folder.string());
     const QStringList files
-        = QFileDialog::getOpenFileNames(m_window, tr("Open plans"), folder, tr("Plans (%1)").arg(kPlanFilter));
+        = QFileDialog::getOpenFileNames(m_window, tr("Open plans, and what can be dropped on the window"), folder,
+            tr("Plans (%1);;Traces (*.json *.json.gz);;TensorBoard and W&B (*tfevents* *.wandb);;All files (*)")
+                .arg(kPlanFilter));
     for (const QString& file : files) {
-        if (!open(pathOf(file)))
+        const Expected<DroppedItem> item = classify(pathOf(file));
+        if (item && item->kind != DroppedKind::plan)
+            emit otherChosen(pathOf(file));
+        else if (!open(pathOf(file))) // which says what is wrong with it
             return;
     }
 }

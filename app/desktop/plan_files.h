@@ -53,6 +53,7 @@ public:
 signals:
     void message(const QString& text); // for the status bar
     void recentChanged();
+    void otherChosen(const std::filesystem::path& file); // no plan: a trace, a run, whatever can be dropped
 
 private:
     bool mayLose(int index);

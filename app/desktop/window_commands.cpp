@@ -12,6 +12,7 @@
 #include "app/desktop/plan_files.h"
 #include "app/desktop/project_files.h"
 #include "app/desktop/window_exports.h"
+#include "app/desktop/window_files.h"
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/preset_model.h"
 #include "app/models/shared/text.h"
@@ -125,7 +126,10 @@ void WindowCommands::addFileMenu(const Presets& presets)
              "new"},
             {"file.recommend-plan", tr("&Recommend a plan\u2026"), [&files] { files.askRecommendation(); },
                 {ctrlShift(Qt::Key_N)}},
-            {"file.open", tr("Open"), [&files] { files.askOpen(); }, {QKeySequence(QKeySequence::Open)}, "open"}});
+            {"file.open", tr("Open"), [&files] { files.askOpen(); }, {QKeySequence(QKeySequence::Open)}, "open"},
+            {"file.open-trace", tr("Open &trace of a step\u2026"), [&window] { askOpenTraces(window); }},
+            {"file.open-tracker", tr("Open &folder of TensorBoard or wandb\u2026"),
+                [&window] { askOpenTracker(window); }}});
     m_recent = menu->addMenu(tr("Open &recent"));
     addProjectMenu(*menu);
     QMenu* examples = menu->addMenu(tr("Open &example"));
@@ -240,6 +244,8 @@ void WindowCommands::addViewMenu()
     addTheme("view.dark", tr("&Dark"), ThemeChoice::dark);
     add(*menu,
         {{},
+            {"view.kernels", tr("&Kernels of a step\u2026"), [&window] { showKernels(window); },
+                {ctrlShift(Qt::Key_K)}},
             {"view.show-picture-as-table", tr("Show picture as &table"), [&window] { showFocusedAsTable(window); },
                 {ctrlShift(Qt::Key_T)}},
             {"view.restore-default-layout", tr("&Restore default layout"),
@@ -268,9 +274,9 @@ void WindowCommands::connectUndo()
 void WindowCommands::restoreKeys()
 {
     KeyBindings& keys = m_window.keys();
-    keys.reserve({Qt::Key_W, Qt::Key_S, Qt::Key_A, Qt::Key_D, Qt::Key_Z, Qt::Key_F, Qt::Key_M, Qt::Key_P, Qt::Key_C,
-                     Qt::Key_Backspace, Qt::Key_Delete, Qt::Key_Return, Qt::Key_Enter, Qt::Key_Escape, Qt::Key_Tab,
-                     Qt::Key_Space, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, ctrl(Qt::Key_C),
+    keys.reserve({Qt::Key_W, Qt::Key_S, Qt::Key_A, Qt::Key_D, Qt::Key_Z, Qt::Key_F, Qt::Key_M, Qt::Key_O, Qt::Key_P,
+                     Qt::Key_C, Qt::Key_Backspace, Qt::Key_Delete, Qt::Key_Return, Qt::Key_Enter, Qt::Key_Escape,
+                     Qt::Key_Tab, Qt::Key_Space, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, ctrl(Qt::Key_C),
                      ctrl(Qt::Key_Return), ctrl(Qt::Key_PageUp), ctrl(Qt::Key_PageDown)},
         tr("Pictures and tables"));
     keys.restore(m_window.session().keys);

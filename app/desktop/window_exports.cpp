@@ -61,21 +61,20 @@ void showFocusedAsTable(MainWindow& window)
     Card* card = nullptr;
     for (QWidget* at = window.focusWidget(); at && !card; at = at->parentWidget())
         card = qobject_cast<Card*>(at);
-    if (card && card->table().columns.empty())
+    if (card && !card->hasTable())
         card = nullptr;
     if (!card) { // the page's first picture, rather than one number
         QPoint first;
         for (Card* candidate : window.pages().current().findChildren<Card*>()) {
             const QPoint at = candidate->mapTo(&window, QPoint());
             const bool earlier = !card || std::pair(at.y(), at.x()) < std::pair(first.y(), first.x());
-            if (!candidate->isVisible() || qobject_cast<FigureCard*>(candidate) || candidate->table().columns.empty()
-                || !earlier)
+            if (!candidate->isVisible() || qobject_cast<FigureCard*>(candidate) || !candidate->hasTable() || !earlier)
                 continue;
             card = candidate;
             first = at;
         }
     }
-    if (card && !card->table().columns.empty())
+    if (card && card->hasTable())
         showAsTable(&window, card->title(), card->table());
     else
         window.say(ExportWords::tr("This page has no picture to show as a table"));

@@ -34,6 +34,13 @@ std::uint32_t crc32c(std::string_view bytes)
     return crc<0x82F63B78>(bytes);
 }
 
+std::uint32_t masked_crc32c(std::string_view bytes)
+{
+    constexpr std::uint32_t kDelta = 0xA282EAD8;
+    const std::uint32_t sum = crc32c(bytes);
+    return (sum >> 15 | sum << 17) + kDelta;
+}
+
 std::uint32_t crc32(std::string_view bytes)
 {
     return crc<0xEDB88320>(bytes);

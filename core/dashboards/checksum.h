@@ -8,6 +8,7 @@
 namespace fourfold {
 
 std::uint32_t crc32c(std::string_view bytes);
+std::uint32_t masked_crc32c(std::string_view bytes); // of TFRecord: a checksum may be part of what is summed itself
 std::uint32_t crc32(std::string_view bytes);
 
 } // namespace fourfold

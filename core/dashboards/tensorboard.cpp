@@ -13,21 +13,13 @@
 namespace fourfold {
 
 namespace {
-// So that a checksum may be part of what is summed itself.
-std::uint32_t masked(std::string_view bytes)
-{
-    constexpr std::uint32_t kDelta = 0xA282EAD8;
-    const std::uint32_t sum = crc32c(bytes);
-    return (sum >> 15 | sum << 17) + kDelta;
-}
-
 std::string record_of(const Message& event)
 {
     std::string record;
     append_little_endian(record, std::uint64_t(event.bytes().size()));
-    append_little_endian(record, masked(record));
+    append_little_endian(record, masked_crc32c(record));
     record += event.bytes();
-    append_little_endian(record, masked(event.bytes()));
+    append_little_endian(record, masked_crc32c(event.bytes()));
     return record;
 }
 

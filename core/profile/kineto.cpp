@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/profile/kineto.h"
 
-#include "core/base/input_file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/profile/kernel_context.h"
+#include "core/profile/packed_stream.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <string_view>
 
 namespace fourfold {
@@ -42,8 +42,11 @@ double element_bytes(const std::string& dtype)
 // One element of "traceEvents", as far as it is of use.
 struct Event {
     std::string phase, category, name, collective, group, dtype;
-    double start_us = 0, length_us = 0, given = 0, gotten = 0;
-    std::int64_t stream = 0, ranks = 0;
+    double start_us = 0, length_us = 0, given = 0, gotten = 0, bytes = 0;
+    std::int64_t stream = 0, ranks = 0, thread = 0, process = 0, correlation = 0, external_id = 0;
+    std::vector<std::vector<double>> shapes; // of an operator's inputs
+    // Of a host's thread, whatever the process.
+    [[nodiscard]] std::int64_t host_thread() const { return process * 1'000'003 + thread; }
 };
 
 class Reader final : public nlohmann::json_sax<Json> {
@@ -62,6 +65,7 @@ public:
         if (profile_.kernels.empty())
             return Problem{ProblemCode::bad_input, "the profiler saw no GPU at work: the trace has no kernel",
                 "profile with ProfilerActivity.CUDA", where_};
+        context_.fill(profile_.kernels);
         profile_.steps = gpu_steps_.empty() ? std::move(host_steps_) : std::move(gpu_steps_);
         const auto by_start = [](const auto& a, const auto& b) { return a.start_s < b.start_s; };
         std::stable_sort(profile_.kernels.begin(), profile_.kernels.end(), by_start);
@@ -128,6 +132,8 @@ public:
             return refuse(not_a_trace("it is a list"));
         if (depth_ == 1 && path_ == "traceEvents")
             has_events_ = true;
+        if (is_of_shapes() && depth_ == kInEvent + 2 && event_.shapes.size() < kMostShapes)
+            event_.shapes.emplace_back();
         if (++depth_ > kMostDepth)
             return refuse(not_a_trace("it is nested deeper than " + std::to_string(kMostDepth) + " levels"));
         return true;
@@ -157,6 +163,9 @@ public:
 private:
     static constexpr int kInEvent = 3; // depth: the trace, its list, an event
 
+    static constexpr std::size_t kMostShapes = 8; // of which a product has three
+
+    [[nodiscard]] bool is_of_shapes() const { return in_event() && in_args_ && key_ == "Input Dims"; }
     [[nodiscard]] bool in_event() const { return path_ == "traceEvents" && depth_ >= kInEvent; }
     bool value() { return depth_ > 0 || refuse(not_a_trace("it is a single value")); }
 
@@ -167,6 +176,10 @@ private:
                 event_.start_us = number;
             else if (key_ == "dur")
                 event_.length_us = number;
+            else if (key_ == "tid")
+                event_.thread = whole;
+            else if (key_ == "pid")
+                event_.process = whole;
         } else if (in_event() && depth_ == kInEvent + 1 && in_args_) {
             if (key_ == "stream")
                 event_.stream = whole;
@@ -176,6 +189,15 @@ private:
                 event_.given = number;
             else if (key_ == "Out msg nelems")
                 event_.gotten = number;
+            else if (key_ == "bytes")
+                event_.bytes = number;
+            else if (key_ == "correlation")
+                event_.correlation = whole;
+            else if (key_ == "External id")
+                event_.external_id = whole;
+        } else if (is_of_shapes() && depth_ == kInEvent + 3 && !event_.shapes.empty()) {
+            if (event_.shapes.back().size() < kMostShapes)
+                event_.shapes.back().push_back(number);
         } else if (path_ == "distributedInfo" && depth_ == 2) {
             if (key_ == "rank")
                 profile_.rank = static_cast<int>(whole);
@@ -194,7 +216,7 @@ private:
         // Beyond what any clock, step or message has: it would only make figures of hundreds of digits.
         constexpr double kLatest = 1e17, kLongest = 1e13, kMostElements = 1e18; // microseconds: 3,000 years, 100 days
         if (std::abs(event.start_us) > kLatest || event.length_us > kLongest
-            || std::max(event.given, event.gotten) > kMostElements)
+            || std::max({event.given, event.gotten, event.bytes}) > kMostElements)
             return refuse(not_a_trace("an event begins, lasts or sends beyond all measure: " + in_quotes(event.name)));
         const double start = event.start_us * 1e-6, end = start + event.length_us * 1e-6;
         const bool is_kernel = event.category == "kernel" || event.category == "Kernel";
@@ -213,13 +235,24 @@ private:
                 kernel.group = printable(event.group, kUncut);
                 kernel.ranks = static_cast<int>(std::clamp<std::int64_t>(event.ranks, 0, INT32_MAX));
                 kernel.bytes = std::max({event.given, event.gotten, 0.0}) * element_bytes(event.dtype);
+            } else if (is_copy) {
+                kernel.bytes = std::max(0.0, event.bytes);
             }
+            context_.take_kernel(event.correlation, event.external_id);
             profile_.kernels.push_back(std::move(kernel));
+        } else if (event.category == "cuda_runtime" || event.category == "cuda_driver") {
+            context_.take_launch(event.correlation, event.host_thread(), start);
+        } else if (event.category == "cpu_op") {
+            context_.take_operator(event.name, event.external_id, event.shapes);
         } else if (event.name.starts_with(kStepName)) {
             ProfiledStep step{0, start, end};
             const char* const digits = event.name.data() + kStepName.size();
             std::from_chars(digits, event.name.data() + event.name.size(), step.number);
             (event.category == "gpu_user_annotation" ? gpu_steps_ : host_steps_).push_back(step);
+        } else if (event.category == "gpu_user_annotation") {
+            context_.take_range(event.name, event.thread, start, end, true);
+        } else if (event.category == "user_annotation" || event.category == "python_function") {
+            context_.take_range(event.name, event.host_thread(), start, end, false);
         }
         return true;
     }
@@ -241,6 +274,7 @@ private:
     bool in_args_ = false, has_events_ = false;
     Event event_;
     Profile profile_;
+    KernelContext context_;
     std::vector<ProfiledStep> gpu_steps_, host_steps_;
     std::optional<Problem> problem_;
 };
@@ -264,16 +298,12 @@ KernelKind kernel_kind(const std::string& name)
 
 Expected<Profile> read_kineto(const std::filesystem::path& file)
 {
-    FOURFOLD_CHECK(open_regular(file));
-    std::ifstream in(file, std::ios::binary);
-    std::array<char, 2> magic{};
-    in.read(magic.data(), magic.size());
-    if (magic[0] == '\x1f' && magic[1] == '\x8b')
-        return Problem{ProblemCode::unsupported, "is packed", "unpack it first: gunzip", file.string()};
-    in.clear();
-    in.seekg(0);
+    FOURFOLD_TRY(const std::unique_ptr<PackedStream> in, PackedStream::open(file));
     Reader reader(file.string());
-    Json::sax_parse(in, &reader);
+    Json::sax_parse(*in, &reader);
+    if (!in->trouble().empty())
+        return Problem{ProblemCode::bad_input, "cannot be unpacked: " + printable(in->trouble()),
+            "profile again, or copy the file again", file.string()};
     return reader.take();
 }
 

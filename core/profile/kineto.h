@@ -30,7 +30,10 @@ struct Kernel {
     // Of a collective, where the profiler knew them.
     std::string collective, group; // "allgather"; name of the process group
     int ranks = 0;
-    double bytes = 0; // the larger one of what a rank gives and gets
+    double bytes = 0; // of a collective the larger one of what a rank gives and gets; of a copy what it copies
+    // Of a product whose operator recorded its shapes (record_shapes=True); 0: not known.
+    double flops = 0;
+    int layer = -1; // by the named ranges around it or its launch (layer_ranges.h); -1: not known
 };
 
 struct ProfiledStep {
@@ -46,8 +49,8 @@ struct Profile {
         steps; // as the schedule of the profiler marks them on the GPU, else on the host; in order
 };
 
-// Reads while it parses: files of gigabytes need no more memory than their kernels. Fails on what is no such trace, on
-// one that is packed (.json.gz), and where the profiler saw no GPU.
+// Reads while it parses, also what gzip packed: files of gigabytes need no more memory than their kernels. Fails on
+// what is no such trace, and where the profiler saw no GPU.
 Expected<Profile> read_kineto(const std::filesystem::path& file);
 
 // Of one step: the kernels that run between its ends, cut there, with times since its start.

@@ -38,6 +38,7 @@ find_package(Threads REQUIRED)
 fourfold_find_package(nlohmann_json)
 fourfold_find_module(SODIUM libsodium)
 fourfold_find_module(ZSTD libzstd)
+fourfold_find_module(ZLIB zlib)
 
 # All programs side by side, so that they find each other without an installation.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -4,6 +4,7 @@
 set(FOURFOLD_NOT_BELOW
     "libssh|0.10.6|CVE-2023-6004: a host name could run a command here, and CVE-2023-48795: messages could be taken out of a connection"
     "libzstd|1.3.8|CVE-2019-11922: compression wrote beyond its buffer"
+    "zlib|1.2.13|CVE-2022-37434: a header of a packed file wrote beyond its buffer"
     "sqlite3|3.39.2|CVE-2022-35737: a long text wrote beyond its buffer"
     "ncursesw|6.1|colour pairs beyond 256, taken as they are needed"
     "libsodium|1.0.18|as tested"

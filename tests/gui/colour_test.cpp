@@ -158,11 +158,18 @@ private slots:
     {
         for (const Theme* theme : kThemes) {
             std::vector<Look> looks{{QStringLiteral("idle"), theme->idle}};
-            for (int i = 0; i <= static_cast<int>(SpanKind::other); ++i) {
-                const auto kind = static_cast<SpanKind>(i);
+            for (int i = 0; i <= static_cast<int>(BarKind::other); ++i) {
+                const auto kind = static_cast<BarKind>(i);
                 looks.push_back({QString::number(i), timelineColor(kind, *theme), timelineFill(kind)});
             }
-            const QString faults = tooNear(nameOf(*theme, "timeline"), looks);
+            QString faults = tooNear(nameOf(*theme, "timeline"), looks);
+            QVERIFY2(faults.isEmpty(), qPrintable(faults));
+            looks = {{QStringLiteral("idle"), theme->idle}}; // of kernels, which have a picture of their own
+            for (const auto kind : {BarKind::product, BarKind::attention, BarKind::kernel, BarKind::optimizer,
+                     BarKind::communication, BarKind::copy})
+                looks.push_back(
+                    {QString::number(static_cast<int>(kind)), timelineColor(kind, *theme), timelineFill(kind)});
+            faults = tooNear(nameOf(*theme, "kernels"), looks);
             QVERIFY2(faults.isEmpty(), qPrintable(faults));
             QVERIFY(contrast(theme->onLightBar, theme->weightGradient) >= 4.5); // its numerals
         }

@@ -122,6 +122,22 @@ private slots:
         QVERIFY(!view.selected());
     }
 
+    void theOverviewCanBeTakenAway()
+    {
+        TimelineView view;
+        view.resize(1000, 150); // so low that the rows share what room there is
+        view.showTimeline(TimelineScene(example()), QStringLiteral("test"));
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        const double with = view.barRect({0, 2}).height();
+        QTest::keyClick(&view, Qt::Key_O);
+        QVERIFY(!view.hasOverview());
+        QVERIFY(view.barRect({0, 2}).height() > with);
+        QVERIFY(!view.grab().isNull());
+        QTest::keyClick(&view, Qt::Key_O);
+        QCOMPARE(view.barRect({0, 2}).height(), with);
+    }
+
     void linkedViewsShowTheSamePart()
     {
         TimelineView upper, lower;

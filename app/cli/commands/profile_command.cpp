@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold profile`: a step that PyTorch's profiler saw, beside the predicted one.
 #include "app/cli/planning/plan_source.h"
-#include "core/profile/difference.h"
+#include "core/profile/step_trace.h"
 
 #include <iostream>
 #include <memory>
@@ -17,28 +17,6 @@ struct ProfileOptions {
     bool collectives = false;
     FormatOptions format;
 };
-
-Table parts_table(const std::vector<PartDifference>& parts)
-{
-    Table table;
-    table.columns = {{"part", "PART"}, {"predicted_s", "PREDICTED ms", 1, 1e3}, {"measured_s", "MEASURED ms", 1, 1e3},
-        {"difference_s", "DIFFERENCE ms", 1, 1e3}, {"kernels", "KERNELS"}};
-    for (const PartDifference& part : parts)
-        table.rows.push_back({part.part, cell(part.predicted_s), part.measured_s, cell(part.difference()),
-            part.kernels > 0 ? Cell(part.kernels) : Cell()});
-    return table;
-}
-
-Table collectives_table(const std::vector<CollectiveUse>& uses)
-{
-    Table table;
-    table.columns = {{"collective", "COLLECTIVE"}, {"group", "GROUP"}, {"ranks", "RANKS"}, {"count", "COUNT"},
-        {"bytes", "GB", 3, 1e-9}, {"busy_s", "BUSY ms", 2, 1e3}};
-    for (const CollectiveUse& use : uses)
-        table.rows.push_back({text_cell(use.collective), text_cell(use.group),
-            use.ranks > 0 ? Cell(std::int64_t{use.ranks}) : Cell(), use.count, use.bytes, use.busy_s});
-    return table;
-}
 
 Expected<int> run_profile(const ProfileOptions& options)
 {
@@ -79,7 +57,8 @@ void add_profile(Cli& cli)
     options->plan.add_to(*command, true);
     command
         ->add_option("FILE", options->file,
-            "what torch.profiler's export_chrome_trace() wrote on a rank, with ProfilerActivity.CUDA; not packed")
+            "what torch.profiler's export_chrome_trace() wrote on a rank, with ProfilerActivity.CUDA; packed "
+            "(.json.gz) or not")
         ->required();
     command
         ->add_option(

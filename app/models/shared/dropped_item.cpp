@@ -4,14 +4,17 @@
 #include "app/models/shared/text.h"
 #include "app/view/project/project.h"
 #include "core/base/json.h"
+#include "core/dashboards/tracked_run.h"
+#include "core/profile/step_trace.h"
 
 namespace fourfold::ui {
 
 namespace {
 Problem nothingToDoWith(const std::filesystem::path& path)
 {
-    return {ProblemCode::bad_input, "this is not a plan, a project, a model, a run or a table of measurements",
-        "drop a plan file, a folder of plans, a Hugging Face config.json, a run's folder or a CSV table",
+    return {ProblemCode::bad_input, "this is not a plan, a project, a model, a run, a table of measurements or a trace",
+        "drop a plan file, a folder of plans, a Hugging Face config.json, a run's folder, a CSV table, a trace of "
+        "torch.profiler, or a folder of TensorBoard or Weights & Biases",
         path.string()};
 }
 } // namespace
@@ -26,12 +29,18 @@ Expected<DroppedItem> classify(const std::filesystem::path& path)
             return DroppedItem{DroppedKind::project, path};
         if (std::filesystem::exists(path / "config.json", error))
             return DroppedItem{DroppedKind::model, path / "config.json"};
+        if (may_hold_tracked_runs(path))
+            return DroppedItem{DroppedKind::tracker, path};
         if (view::is_project(path))
             return DroppedItem{DroppedKind::project, path};
         return nothingToDoWith(path);
     }
     if (fromUtf8(path.extension().string()).compare(QLatin1String(".csv"), Qt::CaseInsensitive) == 0)
         return DroppedItem{DroppedKind::measurements, path};
+    if (may_hold_tracked_runs(path))
+        return DroppedItem{DroppedKind::tracker, path};
+    if (looks_like_trace(path)) // by its beginning: it may be gigabytes
+        return DroppedItem{DroppedKind::trace, path};
     FOURFOLD_TRY(const Json json, read_json_file(path));
     if (json.is_object() && json.contains("fourfold_project"))
         return DroppedItem{DroppedKind::project, path.parent_path()};
@@ -58,6 +67,10 @@ QString whatItDoes(const DroppedItem& item)
         return tr("Add run %1 to the history").arg(name);
     case DroppedKind::measurements:
         return tr("Compare with the measurements in %1").arg(name);
+    case DroppedKind::trace:
+        return tr("Lay the trace %1 beside the plan").arg(name);
+    case DroppedKind::tracker:
+        return tr("Show the curves of %1").arg(name);
     }
     return {};
 }

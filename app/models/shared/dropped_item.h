@@ -16,6 +16,8 @@ enum class DroppedKind {
     model, // a Hugging Face config.json, or the folder that holds one
     run, // a run's folder, or an exported run
     measurements, // a table of measurements (CSV)
+    trace, // of a step: torch.profiler's, or one that Fourfold wrote; may be packed
+    tracker, // a file or folder of TensorBoard or Weights & Biases
 };
 
 struct DroppedItem {

@@ -143,7 +143,7 @@ std::string TimelineControl::said() const
     if (!has_chosen())
         return said_of_each(waiting_text, window_.begin(), window_.end());
     const view::TimelineBar& bar = chosen();
-    std::string words = std::string(fourfold::name(bar.kind));
+    std::string words = std::string(view::name(bar.kind));
     if (bar.microBatch >= 0)
         words += text_of(" of micro-batch %d", bar.microBatch);
     words += text_of(" on stage %d, ", chosen_.row) + view::duration(bar.end_s - bar.start_s);

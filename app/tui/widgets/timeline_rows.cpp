@@ -88,8 +88,8 @@ void TimelineRows::draw_two(Canvas& canvas, int row, int stage) const
 void draw_timeline_legend(Canvas& canvas, const Rect& place, const view::TimelineScene& scene, const Look& look)
 {
     int column = place.column;
-    for (std::size_t i = 0; i < view::kSpanKinds; ++i) {
-        const auto kind = static_cast<SpanKind>(i);
+    for (std::size_t i = 0; i < view::kBarKinds; ++i) {
+        const auto kind = static_cast<view::BarKind>(i);
         if (scene.has(kind) && column + width_of(name(kind)) + 2 <= place.column + place.columns)
             column = draw_legend(canvas, place.row, column, kSpanFills[i], name(kind), look);
     }

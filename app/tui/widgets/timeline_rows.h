@@ -8,8 +8,9 @@
 namespace fourfold::tui {
 
 // How each kind of span looks, by its number.
-inline constexpr Fill kSpanFills[view::kSpanKinds]{{Ink::blue, U'f'}, {Ink::orange, U'b'}, {Ink::yellow, U'w'},
-    {Ink::green, U'-'}, {Ink::vermilion, U'r'}, {Ink::purple, U'g'}, {Ink::sky, U'o'}, {Ink::grey, U'.'}};
+inline constexpr Fill kSpanFills[view::kBarKinds]{{Ink::blue, U'f'}, {Ink::orange, U'b'}, {Ink::yellow, U'w'},
+    {Ink::green, U'-'}, {Ink::vermilion, U'r'}, {Ink::purple, U'g'}, {Ink::sky, U'o'}, {Ink::grey, U'.'},
+    {Ink::blue, U'm'}, {Ink::orange, U'a'}, {Ink::yellow, U'k'}, {Ink::green, U'c'}, {Ink::grey, U'='}};
 
 // The part of a timeline from `begin` to `end` (seconds) in the columns from `left` on.
 struct TimelineRows {

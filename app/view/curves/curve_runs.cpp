@@ -11,7 +11,8 @@ namespace fourfold::view {
 
 CurveRuns::CurveRuns(std::filesystem::path history, std::function<void()> wake)
     : history_(std::move(history))
-    , reader_(std::move(wake))
+    , reader_(wake)
+    , trackers_(std::move(wake))
 {
 }
 
@@ -29,12 +30,26 @@ bool CurveRuns::choose(const std::vector<RunSummary>& runs)
     for (const RunSummary& run : wanted_)
         ids.push_back(run.id);
     std::erase_if(expected_, [&ids](const auto& run) { return std::ranges::find(ids, run.first) == ids.end(); });
-    std::vector<std::string> kept = ids;
+    keep();
+    std::erase_if(missed_, [&ids](const auto& run) { return std::ranges::find(ids, run.first) == ids.end(); });
+    return true;
+}
+
+// What is chosen, with what its recipes expect, and what trackers have.
+void CurveRuns::keep()
+{
+    std::vector<std::string> kept = trackers_.ids();
+    for (const RunSummary& run : wanted_)
+        kept.push_back(run.id);
     for (const auto& [run, curves] : expected_)
         kept.insert(kept.end(), curves.begin(), curves.end());
     curves_.keep(kept);
-    std::erase_if(missed_, [&ids](const auto& run) { return std::ranges::find(ids, run.first) == ids.end(); });
-    return true;
+}
+
+void CurveRuns::close_tracker(const std::string& id)
+{
+    trackers_.close(id);
+    keep();
 }
 
 void CurveRuns::read()
@@ -91,10 +106,10 @@ bool CurveRuns::append(const std::string& run, const Json& event)
 bool CurveRuns::deliver(std::string& problem)
 {
     problem_.clear();
-    if (!reader_.deliver())
-        return false;
-    problem = problem_;
-    return true;
+    const bool of_history = reader_.deliver();
+    if (of_history)
+        problem = problem_;
+    return trackers_.deliver(curves_, problem) || of_history;
 }
 
 } // namespace fourfold::view

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The chosen runs of the history as curves: what is lacking of them is read beside the owner, one after the other.
+// The chosen runs of the history as curves, and those of trackers that are open beside them: what is lacking is read
+// beside the owner, the history's one after the other.
 #pragma once
 
 #include "app/view/background.h"
 #include "app/view/curves/run_curves.h"
+#include "app/view/curves/tracker_runs.h"
 #include "core/plan/presets.h"
 
 #include <filesystem>
@@ -27,16 +29,24 @@ public:
     // Begins to read the next run that is lacking, unless one is being read.
     void read();
     [[nodiscard]] bool is_reading() const { return reader_.is_running(); }
-    // Takes a run that was read: whether there was one; read() goes on with the next. `problem`: why it could not be
+    // Takes runs that were read: whether there were any; read() goes on with the next. `problem`: why one could not be
     // read.
     bool deliver(std::string& problem);
     // Of a run that goes on; whether it was news.
     bool append(const std::string& run, const Json& event);
 
+    // Runs of TensorBoard and Weights & Biases, which stay whatever is chosen. trackers().read() reads what they lack,
+    // and what comes to them later; deliver() takes it.
+    [[nodiscard]] TrackerRuns& trackers() { return trackers_; }
+    [[nodiscard]] const TrackerRuns& trackers() const { return trackers_; }
+    void close_tracker(const std::string& id);
+
     [[nodiscard]] RunCurves& curves() { return curves_; }
     [[nodiscard]] const RunCurves& curves() const { return curves_; }
 
 private:
+    void keep();
+
     std::filesystem::path history_;
     RunCurves curves_;
     std::vector<RunSummary> wanted_;
@@ -48,6 +58,7 @@ private:
     std::map<std::string, std::vector<Json>> missed_; // events of wanted runs that what is read may not have
     std::string problem_; // of the run that was read last
     Background reader_;
+    TrackerRuns trackers_;
 };
 
 } // namespace fourfold::view

@@ -24,9 +24,9 @@ std::string shares_text(const TimelineScene& scene, double begin, double end)
     if (!(all > 0))
         return {};
     std::string words;
-    for (std::size_t kind = 0; kind < kSpanKinds; ++kind) {
+    for (std::size_t kind = 0; kind < kBarKinds; ++kind) {
         if (shares.busy[kind] > 0)
-            words += std::string(name(static_cast<SpanKind>(kind))) + " " + percent(shares.busy[kind] / all) + " %, ";
+            words += std::string(name(static_cast<BarKind>(kind))) + " " + percent(shares.busy[kind] / all) + " %, ";
     }
     return words + "idle " + percent(shares.idle / all) + " %";
 }

@@ -7,7 +7,7 @@
 namespace fourfold::view {
 
 namespace {
-constexpr double kDeepestZoom = 1e-5; // of the length
+constexpr double kDeepestZoom = 1e-7; // of the length: microseconds of a step of ten seconds
 constexpr std::size_t kPastWindows = 100;
 } // namespace
 
@@ -19,28 +19,114 @@ TimelineScene::TimelineScene(const Timeline& timeline)
         if (span.stage < 0 || span.stage >= timeline.stages || !(span.end_s > span.start_s))
             continue;
         m_rows[static_cast<std::size_t>(span.stage)].bars.push_back(
-            {span.start_s, span.end_s, span.kind, span.micro_batch, span.chunk});
-        m_length = std::max(m_length, span.end_s);
-        m_kinds |= 1u << static_cast<unsigned>(span.kind);
+            {span.start_s, span.end_s, bar_kind(span.kind), span.micro_batch, span.chunk});
+    }
+    arrange();
+}
+
+TimelineScene::TimelineScene(const KernelTimeline& timeline)
+    : m_rows(timeline.tracks.size())
+    , m_length(timeline.length_s)
+    , m_facts(std::make_shared<const std::vector<KernelFacts>>(timeline.facts))
+{
+    for (std::size_t row = 0; row < m_rows.size(); ++row) {
+        const KernelTrack& track = timeline.tracks[row];
+        m_rows[row].name = track.name;
+        m_rows[row].ranks = track.ranks;
+        m_rows[row].bars.reserve(track.spans.size());
+        for (const KernelSpan& span : track.spans) {
+            if (span.end_s > span.start_s)
+                m_rows[row].bars.push_back({span.start_s, span.end_s, bar_kind(timeline.facts[span.facts].kind),
+                    span.micro_batch, span.layer, span.facts});
+        }
+    }
+    arrange();
+}
+
+void TimelineScene::arrange()
+{
+    for (const Row& row : m_rows) {
+        for (const TimelineBar& bar : row.bars) {
+            m_length = std::max(m_length, bar.end_s);
+            m_kinds |= 1u << static_cast<unsigned>(bar.kind);
+        }
     }
     for (Row& row : m_rows) {
         std::stable_sort(row.bars.begin(), row.bars.end(),
             [](const TimelineBar& a, const TimelineBar& b) { return a.start_s < b.start_s; });
         row.reach.reserve(row.bars.size());
+        row.longest.assign((row.bars.size() + kBlock - 1) / kBlock, 0);
         double reach = 0;
-        for (const TimelineBar& bar : row.bars)
+        for (std::size_t i = 0; i < row.bars.size(); ++i) {
+            const TimelineBar& bar = row.bars[i];
             row.reach.push_back(reach = std::max(reach, bar.end_s));
+            row.longest[i / kBlock] = std::max(row.longest[i / kBlock], bar.end_s - bar.start_s);
+        }
+        row.grid = CoverageGrid(row.bars, m_length);
     }
 }
 
 Timeline TimelineScene::timeline() const
 {
-    Timeline timeline{rows(), m_length, {}};
-    for (int stage = 0; stage < rows(); ++stage) {
+    Timeline timeline{has_kernels() ? 0 : rows(), m_length, {}};
+    for (int stage = 0; stage < timeline.stages; ++stage) {
         for (const TimelineBar& bar : row(stage))
-            timeline.spans.push_back({stage, bar.kind, bar.microBatch, bar.chunk, bar.start_s, bar.end_s});
+            timeline.spans.push_back(
+                {stage, static_cast<SpanKind>(bar.kind), bar.microBatch, bar.chunk, bar.start_s, bar.end_s});
     }
     return timeline;
+}
+
+KernelTimeline TimelineScene::kernel_timeline(double begin, double end) const
+{
+    KernelTimeline timeline;
+    timeline.length_s = m_length;
+    if (!has_kernels())
+        return timeline;
+    timeline.facts = *m_facts;
+    for (int row = 0; row < rows(); ++row) {
+        timeline.tracks.push_back({row_name(row), row_ranks(row), {}});
+        for_each_long(row, begin, end, 0, [&](std::size_t i) {
+            const TimelineBar& bar = this->row(row)[i];
+            if (bar.end_s > begin)
+                timeline.tracks.back().spans.push_back({bar.start_s, bar.end_s, bar.facts, bar.chunk, bar.microBatch});
+        });
+    }
+    return timeline;
+}
+
+std::string TimelineScene::row_name(int row) const
+{
+    return has_kernels() ? m_rows.at(static_cast<std::size_t>(row)).name : "Stage " + std::to_string(row);
+}
+
+const std::string& TimelineScene::row_ranks(int row) const
+{
+    return m_rows.at(static_cast<std::size_t>(row)).ranks;
+}
+
+std::optional<BarRef> TimelineScene::next(
+    const std::optional<BarRef>& from, bool forward, const std::function<bool(const TimelineBar&)>& wanted) const
+{
+    // By start, then row, then place: whether `a` is behind `b`.
+    const auto behind = [&](const BarRef& a, const BarRef& b) {
+        const double left = bar(a).start_s, right = bar(b).start_s;
+        return left != right ? left > right : a.row != b.row ? a.row > b.row : a.index > b.index;
+    };
+    std::optional<BarRef> nearest, furthest; // beyond `from`, and round the end
+    for (int row = 0; row < rows(); ++row) {
+        const std::span<const TimelineBar> bars = this->row(row);
+        for (std::size_t i = 0; i < bars.size(); ++i) {
+            if (!wanted(bars[i]))
+                continue;
+            const BarRef here{row, i};
+            const bool beyond = !from || (forward ? behind(here, *from) : behind(*from, here));
+            std::optional<BarRef>& best = beyond ? nearest : furthest;
+            if (!best || (forward ? behind(*best, here) : behind(here, *best)))
+                best = here;
+        }
+    }
+    return nearest ? nearest : furthest;
 }
 
 std::size_t TimelineScene::barCount() const

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A timeline made ready for drawing and pointing: bars per stage, sorted, with binary search. Times in seconds.
+// A timeline made ready for drawing and pointing: bars per row, sorted, with binary search. Rows are the stages of a
+// pipeline, or the streams of ranks with their kernels. Times in seconds.
 #pragma once
 
-#include "core/schedule/timeline.h"
+#include "app/view/prediction/bar_kind.h"
+#include "app/view/prediction/coverage_grid.h"
+#include "core/profile/kernel_timeline.h"
 
 #include <array>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace fourfold::view {
 
-inline constexpr std::size_t kSpanKinds = static_cast<std::size_t>(SpanKind::other) + 1;
-
 struct TimelineBar {
     double start_s = 0, end_s = 0;
-    SpanKind kind = SpanKind::forward;
+    BarKind kind = BarKind::forward;
     int microBatch = -1; // -1: belongs to the step
-    int chunk = 0;
+    int chunk = 0; // of a kernel the layer; -1: not known
+    std::uint32_t facts = 0; // of a kernel: index into TimelineScene::facts()
 };
 
 struct BarRef {
@@ -30,8 +35,19 @@ class TimelineScene {
 public:
     TimelineScene() = default;
     explicit TimelineScene(const Timeline& timeline);
+    explicit TimelineScene(const KernelTimeline& timeline);
 
-    [[nodiscard]] Timeline timeline() const; // what it was made from, without empty spans
+    // What it was made from, without empty spans, of kernels those that touch [begin, end); of the other kind nothing.
+    [[nodiscard]] Timeline timeline() const;
+    [[nodiscard]] KernelTimeline kernel_timeline(double begin, double end) const;
+    [[nodiscard]] bool has_kernels() const { return m_facts != nullptr; }
+    [[nodiscard]] const KernelFacts& facts(const TimelineBar& bar) const
+    {
+        return (*m_facts)[bar.facts];
+    } // of a kernel
+    [[nodiscard]] const std::vector<KernelFacts>& all_facts() const { return *m_facts; } // where it has kernels
+    [[nodiscard]] std::string row_name(int row) const; // "Stage 3", "rank 5, stream 20, fsdp"
+    [[nodiscard]] const std::string& row_ranks(int row) const; // "8 ranks alike"; empty: it stands for itself
     [[nodiscard]] int rows() const { return static_cast<int>(m_rows.size()); }
     [[nodiscard]] double length() const { return m_length; }
     [[nodiscard]] std::size_t barCount() const;
@@ -39,6 +55,29 @@ public:
     [[nodiscard]] const TimelineBar& bar(const BarRef& ref) const;
     // Bars of a row that may touch [begin, end): first index and one past the last.
     [[nodiscard]] std::pair<std::size_t, std::size_t> touching(int row, double begin, double end) const;
+    [[nodiscard]] const CoverageGrid& grid(int row) const { return m_rows.at(static_cast<std::size_t>(row)).grid; }
+    // Calls `each` for the bars of a row that may touch [begin, end) and last `least` seconds at least, by index.
+    template <typename Each>
+    void for_each_long(int row, double begin, double end, double least, Each&& each) const
+    {
+        const Row& at = m_rows.at(static_cast<std::size_t>(row));
+        const auto [first, last] = touching(row, begin, end);
+        for (std::size_t i = first; i < last;) {
+            const std::size_t block = i / kBlock, next = std::min(last, (block + 1) * kBlock);
+            if (at.longest[block] < least) {
+                i = next;
+                continue;
+            }
+            for (; i < next; ++i) {
+                if (at.bars[i].end_s - at.bars[i].start_s >= least)
+                    each(i);
+            }
+        }
+    }
+    // The next bar after `from` (none: the first of all) in the order of their starts over all rows, or before it, that
+    // is wanted; goes round at the end. Nothing where none is.
+    [[nodiscard]] std::optional<BarRef> next(
+        const std::optional<BarRef>& from, bool forward, const std::function<bool(const TimelineBar&)>& wanted) const;
     // The bar at a time; of several that overlap the shortest. `slack` widens every bar at both ends.
     [[nodiscard]] std::optional<BarRef> at(int row, double time, double slack = 0) const;
     // The neighbour `step` bars further in the same row (clamped), and the bar nearest in time `rows` further down.
@@ -49,21 +88,28 @@ public:
     // Where the time of all rows between two moments goes, in seconds: by kind, and what no bar covers. Bars that
     // overlap count each.
     struct Shares {
-        std::array<double, kSpanKinds> busy{};
+        std::array<double, kBarKinds> busy{};
         double idle = 0;
     };
     [[nodiscard]] Shares shares(double begin, double end) const;
     // Whether any bar of this kind exists, for the legend.
-    [[nodiscard]] bool has(SpanKind kind) const { return m_kinds & (1u << static_cast<unsigned>(kind)); }
+    [[nodiscard]] bool has(BarKind kind) const { return m_kinds & (1u << static_cast<unsigned>(kind)); }
+    [[nodiscard]] bool has(SpanKind kind) const { return has(bar_kind(kind)); }
 
 private:
+    static constexpr std::size_t kBlock = 64;
     struct Row {
+        std::string name, ranks; // of kernels
         std::vector<TimelineBar> bars; // by start
         std::vector<double> reach; // reach[i] = largest end of bars[0..i], for overlapping bars
+        std::vector<double> longest; // of each kBlock bars
+        CoverageGrid grid;
     };
+    void arrange(); // what follows from the bars
     std::vector<Row> m_rows;
     double m_length = 0;
     unsigned m_kinds = 0;
+    std::shared_ptr<const std::vector<KernelFacts>> m_facts; // null: rows are stages
 };
 
 // The part of the time axis on show, with the way back. Zooming keeps the time under the pointer in place.

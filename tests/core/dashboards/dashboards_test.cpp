@@ -2,10 +2,12 @@
 // Read back by TensorBoard's and Weights & Biases' own packages (read_back.py).
 #include "core/dashboards/checksum.h"
 #include "core/dashboards/dashboard.h"
+#include "core/dashboards/tracked_run.h"
 
 #include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <map>
 
 namespace fourfold {
 namespace {
@@ -95,6 +97,38 @@ Json read_back(const fs::path& folder, const std::string& run)
     return Json::parse(contents(out), nullptr, false);
 }
 
+// What read_back.py let the packages write.
+void expect_theirs(const fs::path& folder)
+{
+    const auto places = tracked_runs(folder);
+    ASSERT_TRUE(places) << places.error().line();
+    ASSERT_EQ(places->size(), 2u);
+    for (const TrackedPlace& place : *places) {
+        TrackedRun run(place);
+        std::map<std::string, std::vector<TrackedValue>> values;
+        const auto read = run.read([&](const TrackedValue& value) { values[std::string(value.tag)].push_back(value); },
+            [] { ADD_FAILURE() << "the files are the same"; });
+        ASSERT_TRUE(read) << read.error().line();
+        EXPECT_EQ(run.left_out(), 0u);
+        const bool board = place.tracker == Tracker::tensorboard;
+        const auto& losses = values[board ? "Loss/train" : "train/loss"];
+        ASSERT_EQ(losses.size(), 500u);
+        EXPECT_EQ(losses[3].step, 4);
+        EXPECT_EQ(losses[3].value, 2);
+        EXPECT_EQ(losses[3].time_s, 1767225604);
+        const auto& norms = values[board ? "grad-norm" : "optim.grad_norm"];
+        ASSERT_EQ(norms.size(), 500u);
+        EXPECT_EQ(norms[499].value, 1000);
+        EXPECT_EQ(run.has_ended(), !board);
+        EXPECT_EQ(run.name(), board ? "board" : "brisk-wind-1");
+        EXPECT_EQ(run.tags().size(), board ? 0u : 2u);
+        if (board) {
+            EXPECT_EQ(values["lr"].at(9).value, 30) << "a tensor of raw bytes";
+        }
+        EXPECT_EQ(values.size(), board ? 3u : 2u) << "what is no number is passed over";
+    }
+}
+
 // Published check values of the two (Rocksoft model; RFC 3720, appendix B.4).
 TEST(Checksums, AreThePublishedOnes)
 {
@@ -143,6 +177,7 @@ TEST(Dashboards, AreReadBackByTheirOwnPackages)
     EXPECT_EQ(run["exit"], Json({0, kSteps}));
     EXPECT_EQ(run["kinds"][0], "header");
     EXPECT_EQ(run["kinds"][1], "run");
+    expect_theirs(folder.path() / "theirs");
 }
 
 TEST(Dashboards, TheSameEventsMakeTheSameFilesAgain)

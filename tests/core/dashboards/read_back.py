@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What TensorBoard's and Weights & Biases' own packages read of files that Fourfold wrote.
+"""What TensorBoard's and Weights & Biases' own packages read of files that Fourfold wrote, and files that they write.
 
-read_back.py FOLDER RUN: prints one JSON object: "tensorboard", by tag its [step, value] in order; "wandb", the kinds of
+read_back.py FOLDER RUN: writes a run of each below FOLDER/theirs, and prints one JSON object: "tensorboard", by tag its [step, value] in order; "wandb", the kinds of
 all records, the run's id, name and config, the rows of its history, its last summary and its exit code.
 """
 import importlib.util
 import json
 import pathlib
+import struct
 import sys
 import types
 
@@ -20,8 +21,8 @@ def scalars(folder):
     return {tag: [[event.step, event.value] for event in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
 
 
-def records(file):
-    """With the package's own reader. The package itself wants to be set up for an account: its parts do not."""
+def data_store():
+    """The package's own reader and writer. The package itself wants to be set up for an account: its parts do not."""
     root = next(path for path in (pathlib.Path(entry) / "wandb" for entry in sys.path) if (path / "sdk").is_dir())
     package = types.ModuleType("wandb")
     package.__path__ = [str(root)]
@@ -30,9 +31,13 @@ def records(file):
     spec = importlib.util.spec_from_file_location("datastore", root / "sdk" / "internal" / "datastore.py")
     datastore = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(datastore)
+    return datastore.DataStore()
+
+
+def records(file):
+    store = data_store()
     from wandb.proto import wandb_internal_pb2
 
-    store = datastore.DataStore()
     store.open_for_scan(str(file))
     while (data := store.scan_data()) is not None:
         record = wandb_internal_pb2.Record()
@@ -62,8 +67,50 @@ def run_of(file):
     return run
 
 
+def write_board(folder, steps):
+    """Scalars as TensorFlow 1, PyTorch and TensorFlow 2 write them, among what is no scalar."""
+    from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, types_pb2
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
+    folder.mkdir(parents=True)
+    with open(folder / "events.out.tfevents.1767225600.host.7.0", "wb") as file:
+        writer = RecordWriter(file)
+        writer.write(event_pb2.Event(wall_time=1767225600, file_version="brain.Event:2").SerializeToString())
+        for step in range(1, steps + 1):
+            Value = summary_pb2.Summary.Value
+            packed = tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT, float_val=[2.0 * step])
+            raw = tensor_pb2.TensorProto(dtype=types_pb2.DT_DOUBLE, tensor_content=struct.pack("<d", 3.0 * step))
+            values = [Value(tag="Loss/train", simple_value=8.0 / step), Value(tag="grad-norm", tensor=packed),
+                      Value(tag="lr", tensor=raw), Value(tag="nothing", simple_value=float("nan")),
+                      Value(tag="picture", image=summary_pb2.Summary.Image(height=1, width=1))]
+            event = event_pb2.Event(wall_time=1767225600 + step, step=step, summary=summary_pb2.Summary(value=values))
+            writer.write(event.SerializeToString())
+        writer.flush()
+
+
+def write_run(folder, steps):
+    """Rows of numbers under keys and nested keys, among texts and output."""
+    store = data_store()
+    from wandb.proto import wandb_internal_pb2 as proto
+
+    folder.mkdir(parents=True)
+    store.open_for_write(str(folder / "run-abc123.wandb"))
+    store.write(proto.Record(header=proto.HeaderRecord()))
+    store.write(proto.Record(run=proto.RunRecord(run_id="abc123", display_name="brisk-wind-1", tags=["paper", "slow"])))
+    for step in range(1, steps + 1):
+        row = {"train/loss": 8.0 / step, "_step": step, "_timestamp": 1767225600.0 + step, "words": "x" * 200}
+        items = [proto.HistoryItem(key=key, value_json=json.dumps(value)) for key, value in row.items()]
+        items.append(proto.HistoryItem(nested_key=["optim", "grad_norm"], value_json=json.dumps(2.0 * step)))
+        store.write(proto.Record(history=proto.HistoryRecord(item=items, step=proto.HistoryStep(num=step))))
+        store.write(proto.Record(output_raw=proto.OutputRawRecord(line="x" * 300)))
+    store.write(proto.Record(exit=proto.RunExitRecord(exit_code=0, runtime=steps)))
+    store.close()
+
+
 def main():
     folder, run = pathlib.Path(sys.argv[1]), sys.argv[2]
+    write_board(folder / "theirs" / "board", 500)
+    write_run(folder / "theirs" / "wandb" / "offline-run-20260101_000000-abc123", 500)
     (file,) = folder.glob(f"wandb/offline-run-*-{run}/run-{run}.wandb")
     print(json.dumps({"tensorboard": scalars(folder / run), "wandb": run_of(file), "folder": file.parent.name}))
 

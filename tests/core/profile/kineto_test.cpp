@@ -3,47 +3,24 @@
 #include "core/base/json.h"
 #include "core/plan/presets.h"
 #include "core/predict/prediction.h"
-#include "core/profile/difference.h"
+#include "core/profile/kernel_context.h"
+#include "core/profile/step_trace.h"
+#include "core/schedule/chrome_trace.h"
+#include "tests/kineto_trace.h"
 #include "tests/temporary_folder.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <fstream>
+#include <map>
 #include <random>
+#include <set>
 
 namespace fourfold {
 namespace {
 
-Json event(const char* category, const std::string& name, double ts, double dur, const Json& args = Json::object())
-{
-    return {{"ph", "X"}, {"cat", category}, {"name", name}, {"pid", 0}, {"tid", 7}, {"ts", ts}, {"dur", dur},
-        {"args", args}};
-}
-
-// Two steps of 1,000 us on a GPU, with what the host did around them, in the order in which Kineto writes.
-Json small_trace()
-{
-    const auto on = [](int stream) { return Json{{"device", 0}, {"stream", stream}, {"External id", 17}}; };
-    Json gather = on(20);
-    gather.update({{"Collective name", "_allgather_base"}, {"In msg nelems", 1024}, {"Out msg nelems", 8192},
-        {"Group size", 8}, {"dtype", "BFloat16"}, {"Process Group Name", "fsdp"},
-        {"Process Group Ranks", Json::array({0, 1, 2, 3, 4, 5, 6, 7})}});
-    Json events = Json::array({event("user_annotation", "ProfilerStep#3", 900, 1000),
-        event("gpu_user_annotation", "ProfilerStep#3", 1000, 1000, on(7)),
-        event("gpu_user_annotation", "ProfilerStep#4", 2000, 1000, on(7)),
-        event("cpu_op", "aten::mm", 950, 20, {{"Input Dims", Json::array({Json::array({4, 4})})}}),
-        event("kernel", "nvjet_tst_192x192_64x4_2x1_v_bz_coopA_TNN", 2100, 300, on(7)),
-        event("kernel", "void at::native::vectorized_elementwise_kernel<4, silu>", 2400, 100, on(7)),
-        event("kernel", "void flash_fwd_kernel<Flash_fwd_kernel_traits<128>>", 2500, 200, on(7)),
-        event("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 2300, 500, gather),
-        event("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 2900, 50, on(24)),
-        event("kernel", "sm90_xmma_gemm_bf16bf16", 1990, 30, on(7))}); // begins in the step before
-    events.insert(
-        events.begin(), Json{{"ph", "M"}, {"name", "process_name"}, {"pid", 0}, {"args", {{"name", "python"}}}});
-    return {{"schemaVersion", 1}, {"deviceProperties", Json::array({{{"id", 0}, {"name", "NVIDIA H100 80GB HBM3"}}})},
-        {"distributedInfo", {{"backend", "nccl"}, {"rank", 5}, {"world_size", 8}}}, {"displayTimeUnit", "ms"},
-        {"traceEvents", events}, {"traceName", "trace.json"}};
-}
+using test::kineto_event;
 
 class Kineto : public testing::Test {
 protected:
@@ -59,7 +36,7 @@ protected:
 
 TEST_F(Kineto, KernelsStepsAndCollectivesAreRead)
 {
-    const auto profile = read(small_trace().dump());
+    const auto profile = read(test::kineto_trace().dump());
     ASSERT_TRUE(profile) << profile.error().line();
     EXPECT_EQ(profile->device, "NVIDIA H100 80GB HBM3");
     EXPECT_EQ(profile->rank, 5);
@@ -144,7 +121,7 @@ TEST_F(Kineto, TheRowsAddUpToTheStep)
         Presets());
     ASSERT_TRUE(plan) << plan.error().line();
     const Prediction prediction = predict(*plan);
-    const auto profile = read(small_trace().dump());
+    const auto profile = read(test::kineto_trace().dump());
     const auto rows = part_differences(prediction, *step_of(*profile));
     const auto row = [&](const std::string& part) {
         const auto at
@@ -163,17 +140,180 @@ TEST_F(Kineto, TheRowsAddUpToTheStep)
     EXPECT_NEAR(sum, 1e-3, 1e-12);
 }
 
+TEST_F(Kineto, LayersAndWorkOfKernelsAreRead)
+{
+    const auto profile = read(test::kineto_trace().dump());
+    ASSERT_TRUE(profile) << profile.error().line();
+    const auto step = step_of(*profile, 4);
+    ASSERT_TRUE(step);
+    const auto kernel = [&](const std::string& name) {
+        return *std::ranges::find_if(step->kernels, [&](const Kernel& each) { return each.name.starts_with(name); });
+    };
+    EXPECT_EQ(kernel("nvjet").layer, 3) << "by the range of the host in which it was launched";
+    EXPECT_EQ(kernel("nvjet").flops, 2.0 * 1024 * 4096 * 512);
+    EXPECT_EQ(kernel("void flash").layer, 5) << "by a range on its stream";
+    EXPECT_EQ(kernel("void flash").flops, 0);
+    EXPECT_EQ(kernel("void at::native").layer, -1);
+    EXPECT_EQ(kernel("Memcpy").bytes, 1e6);
+    for (const auto& [name, layer] :
+        {std::pair{"FSDP::all_gather (layers.12)", 12}, {"nn.Module: LlamaDecoderLayer_7", 7}, {"layer 4", 4},
+            {"model.layers.0.mlp", 0}, {"transformer.blocks.31", 31}})
+        EXPECT_EQ(layer_of_range(name), layer) << name;
+    for (const char* name : {"layers", "LayerNorm_3x", "layer norm", "layers.99999999999999"})
+        EXPECT_FALSE(layer_of_range(name)) << name;
+    EXPECT_EQ(flops_of_operator("aten::addmm", {{8}, {2, 3}, {3, 8}}), 96);
+    EXPECT_EQ(flops_of_operator("aten::bmm", {{5, 2, 3}, {5, 3, 8}}), 480);
+    EXPECT_EQ(flops_of_operator("aten::mm", {{2, 3}, {4, 8}}), 0) << "shapes that do not fit";
+    EXPECT_EQ(flops_of_operator("aten::add", {{2, 3}, {3, 8}}), 0);
+}
+
+TEST(LayerRanges, TheInnermostRangeOfTheThreadCounts)
+{
+    LayerRanges ranges;
+    ranges.add(1, 0, 10, 1);
+    ranges.add(1, 2, 4, 2);
+    ranges.add(1, 2.5, 3, 3);
+    ranges.add(1, 20, 21, 4);
+    ranges.add(2, 0, 1, 5);
+    ranges.sort();
+    for (const auto& [time, layer] : {std::pair{1.0, 1}, {2.0, 2}, {2.7, 3}, {3.5, 2}, {5.0, 1}, {10.0, -1}, {20.5, 4}})
+        EXPECT_EQ(ranges.layer_at(1, time), layer) << time;
+    EXPECT_EQ(ranges.layer_at(2, 0.5), 5);
+    EXPECT_EQ(ranges.layer_at(2, 5), -1);
+    EXPECT_EQ(ranges.layer_at(3, 0.5), -1);
+}
+
+TEST_F(Kineto, PackedTracesAreUnpacked)
+{
+    const std::string text = test::kineto_trace().dump();
+    const auto file = folder.path() / "trace.json.gz";
+    gzFile out = gzopen(file.c_str(), "wb");
+    ASSERT_EQ(gzwrite(out, text.data(), static_cast<unsigned>(text.size())), int(text.size()));
+    gzclose(out);
+    const auto profile = read_kineto(file);
+    ASSERT_TRUE(profile) << profile.error().line();
+    EXPECT_EQ(profile->kernels.size(), 6u);
+    EXPECT_TRUE(looks_like_trace(file));
+    const auto trace = read_step_trace(file);
+    ASSERT_TRUE(trace) << trace.error().line();
+    EXPECT_TRUE(trace->profile && !trace->stages);
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 30);
+    const auto torn = read_kineto(file);
+    ASSERT_FALSE(torn);
+    EXPECT_NE(torn.error().line().find("cannot be unpacked: it ends too early"), std::string::npos)
+        << torn.error().line();
+}
+
+TEST_F(Kineto, TracesOfStagesAreToldFromThoseOfKernels)
+{
+    Timeline stages{2, 3, {{0, SpanKind::forward, 0, 0, 0, 1}, {1, SpanKind::backward, 0, 0, 1, 3}}};
+    const auto file = folder.path() / "own.json";
+    std::ofstream(file) << chrome_trace(stages, "own").dump();
+    EXPECT_TRUE(looks_like_trace(file));
+    const auto trace = read_step_trace(file);
+    ASSERT_TRUE(trace) << trace.error().line();
+    ASSERT_TRUE(trace->stages);
+    EXPECT_EQ(trace->stages->spans.size(), 2u);
+    std::ofstream(file) << "{\"model\": 1}";
+    EXPECT_FALSE(looks_like_trace(file));
+    EXPECT_FALSE(read_step_trace(file));
+}
+
+TEST_F(Kineto, RanksAndStreamsAreTracks)
+{
+    std::vector<RankStep> ranks;
+    for (const int rank : {6, 1})
+        ranks.push_back({rank, *step_of(*read(test::kineto_trace(rank).dump()))});
+    const KernelTimeline timeline = measured_kernels(ranks);
+    std::vector<std::string> names;
+    std::size_t spans = 0;
+    for (const KernelTrack& track : timeline.tracks) {
+        names.push_back(track.name);
+        spans += track.spans.size();
+    }
+    EXPECT_EQ(names,
+        (std::vector<std::string>{"rank 1, stream 7, compute", "rank 1, stream 20, fsdp", "rank 1, stream 24, copies",
+            "rank 6, stream 7, compute", "rank 6, stream 20, fsdp", "rank 6, stream 24, copies"}));
+    EXPECT_EQ(spans, 12u);
+    EXPECT_EQ(timeline.facts.size(), 6u) << "facts are kept once for both ranks";
+    EXPECT_NEAR(timeline.length_s, 1e-3, 1e-12);
+    const KernelSpan& gather = timeline.tracks[1].spans.front();
+    EXPECT_EQ(timeline.facts[gather.facts].group, "fsdp");
+    const Table table = kernels_table(timeline);
+    ASSERT_EQ(table.rows.size(), 12u);
+    const auto column = [&](const char* key) {
+        return static_cast<std::size_t>(std::ranges::find(table.columns, key, &Column::key) - table.columns.begin());
+    };
+    const auto row = std::ranges::find_if(
+        table.rows, [&](const auto& cells) { return std::get<std::string>(cells[1]).starts_with("ncclDev"); });
+    ASSERT_NE(row, table.rows.end());
+    EXPECT_NEAR(std::get<double>((*row)[column("bytes_s")]), 8192 * 2 / 500e-6, 1);
+}
+
+// What is drawn of a prediction is its prices: each kernel as long as its operation is priced at, as often as it runs.
+TEST_F(Kineto, PredictedKernelsAreThePricesOfTheOperations)
+{
+    for (const char* schedule : {"1f1b", "zb-h1"}) {
+        Json json{{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 16}, {"stack", "torchtitan"},
+            {"layout", {{"tp", 2}, {"pp", 2}, {"dp", 4}}},
+            {"training", {{"schedule", schedule}, {"global_batch", 32}, {"micro_batch", 1}, {"seq_len", 4096}}}};
+        const auto plan = resolve(*plan_from_json(json, ""), Presets());
+        ASSERT_TRUE(plan) << plan.error().line();
+        const Prediction prediction = predict(*plan);
+        ASSERT_FALSE(prediction.timeline.spans.empty());
+        const KernelTimeline timeline = predicted_kernels(prediction, {0, 1});
+        EXPECT_FALSE(timeline.is_cut);
+        EXPECT_EQ(timeline.length_s, prediction.timeline.length_s);
+        std::set<std::string> names;
+        std::set<int> layers;
+        for (const KernelTrack& track : timeline.tracks) {
+            names.insert(track.name);
+            EXPECT_EQ(track.ranks, "8 ranks alike");
+            EXPECT_TRUE(std::ranges::is_sorted(track.spans, {}, &KernelSpan::start_s));
+            for (const KernelSpan& span : track.spans) {
+                EXPECT_LE(span.end_s, timeline.length_s * (1 + 1e-9));
+                if (span.layer >= 0)
+                    layers.insert(span.layer);
+            }
+        }
+        for (const char* track : {"stage 0, compute", "stage 0, tp", "stage 1, compute", "stage 0, dp", "stage 1, pp"})
+            EXPECT_TRUE(names.contains(track)) << track << " of " << schedule;
+        EXPECT_EQ(layers.size(), std::size_t(plan->model.layers)) << "both stages' layers";
+        EXPECT_EQ(*layers.rbegin(), plan->model.layers - 1);
+        // The head's product is on the last stage, once a micro-batch and forward.
+        const auto head = std::ranges::find_if(prediction.operations, [](const PricedOperation& priced) {
+            return priced.operation.name == "vocabulary head" && priced.operation.phase == Phase::forward;
+        });
+        int heads = 0;
+        for (const KernelTrack& track : timeline.tracks) {
+            for (const KernelSpan& span : track.spans) {
+                const KernelFacts& facts = timeline.facts[span.facts];
+                if (facts.name != "vocabulary head" || track.name != "stage 1, compute")
+                    continue;
+                ++heads;
+                if (head != prediction.operations.end() && facts.flops == head->operation.flops()) {
+                    EXPECT_LE(span.end_s - span.start_s, head->seconds * (1 + 1e-9));
+                }
+            }
+        }
+        EXPECT_EQ(heads, plan->training.micro_batches) << schedule;
+        const KernelTimeline cut = predicted_kernels(prediction, {0, 1}, 1000);
+        EXPECT_TRUE(cut.is_cut);
+    }
+    EXPECT_TRUE(predicted_kernels(Prediction(), {0}).tracks.empty());
+}
+
 TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
 {
-    const std::string whole = small_trace().dump();
-    Json no_kernels = small_trace();
+    const std::string whole = test::kineto_trace().dump();
+    Json no_kernels = test::kineto_trace();
     Json& events = no_kernels["traceEvents"];
-    events.erase(events.begin() + 5, events.end());
+    events.erase(events.begin() + 10, events.end());
     for (const auto& [text, said] :
         {std::pair{std::string("{}"), "no list \"traceEvents\""}, {std::string("[]"), "it is a list"},
             {std::string("3"), "single value"}, {std::string(""), "no whole JSON"},
             {whole.substr(0, whole.size() - 20), "no whole JSON"}, {no_kernels.dump(), "no kernel"},
-            {std::string("\x1f\x8b rest"), "is packed"}, {std::string(200, '['), "it is a list"},
+            {std::string("\x1f\x8b rest"), "cannot be unpacked"}, {std::string(200, '['), "it is a list"},
             {"{\"traceEvents\": " + std::string(200, '['), "nested deeper"}}) {
         const auto profile = read(text);
         ASSERT_FALSE(profile) << said;
@@ -183,23 +323,24 @@ TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
     }
     EXPECT_FALSE(read_kineto(folder.path() / "missing.json"));
     // Figures of hundreds of digits, or none at all.
-    for (const auto& beyond : {event("kernel", "gemm", 0, 1e300), event("kernel", "gemm", -1e300, 1),
-             event("kernel", "ncclDevKernel_AllGather", 0, 1, {{"Out msg nelems", 1e308}, {"dtype", "Double"}})}) {
-        Json far = small_trace();
+    for (const auto& beyond : {kineto_event("kernel", "gemm", 0, 1e300), kineto_event("kernel", "gemm", -1e300, 1),
+             kineto_event(
+                 "kernel", "ncclDevKernel_AllGather", 0, 1, {{"Out msg nelems", 1e308}, {"dtype", "Double"}})}) {
+        Json far = test::kineto_trace();
         far["traceEvents"].push_back(beyond);
         const auto profile = read(far.dump());
         ASSERT_FALSE(profile) << beyond;
         EXPECT_NE(profile.error().line().find("beyond all measure"), std::string::npos) << profile.error().line();
     }
-    Json many = small_trace();
+    Json many = test::kineto_trace();
     for (int step = 10; step < 1000; ++step)
         many["traceEvents"].push_back(
-            event("gpu_user_annotation", "ProfilerStep#" + std::to_string(step), 3000 + step, 1));
+            kineto_event("gpu_user_annotation", "ProfilerStep#" + std::to_string(step), 3000 + step, 1));
     const auto unknown = step_of(*read(many.dump()), 5000);
     ASSERT_FALSE(unknown);
     EXPECT_LT(unknown.error().line().size(), 200u) << unknown.error().line();
     // Values of other kinds than expected are passed over.
-    Json odd = small_trace();
+    Json odd = test::kineto_trace();
     odd["traceEvents"].push_back({{"ph", "X"}, {"cat", 7}, {"name", Json::array()}, {"ts", "now"}, {"dur", -1}});
     odd["traceEvents"].push_back("text");
     odd["distributedInfo"] = Json::array({1, 2});

@@ -21,6 +21,11 @@ HistoryImport::HistoryImport(std::filesystem::path history, QWidget& page)
 {
     auto* menu = new QMenu(m_button);
     menu->addAction(tr("File\u2026"), this, &HistoryImport::ask);
+    menu->addAction(tr("Curves of TensorBoard or wandb\u2026"), this, [this] {
+        const QString folder = QFileDialog::getExistingDirectory(&m_page, tr("Curves of a folder's runs"));
+        if (!folder.isEmpty())
+            emit trackerChosen(folder.toStdString());
+    });
     QMenu* published = menu->addMenu(tr("Published table"));
     for (const std::filesystem::path& csv : published_tables())
         published->addAction(fromUtf8(csv.stem().string()), this, [this, csv] { readTable(csv); });

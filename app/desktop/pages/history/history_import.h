@@ -30,6 +30,7 @@ public:
 signals:
     void imported(const QString& run); // its id; empty: several
     void message(const QString& text);
+    void trackerChosen(const std::filesystem::path& folder); // of TensorBoard or Weights & Biases
 
 private:
     void ask(); // for a file

@@ -113,6 +113,7 @@ QWidget* HistoryPage::makeTable()
     m_count->setProperty("role", "muted");
     m_import = new HistoryImport(m_file, *this);
     connect(m_import, &HistoryImport::message, this, &HistoryPage::message);
+    connect(m_import, &HistoryImport::trackerChosen, this, &HistoryPage::openTracker);
     connect(m_import, &HistoryImport::imported, this, [this](const QString& run) {
         if (!run.isEmpty())
             m_filter->clear();
@@ -189,6 +190,9 @@ void HistoryPage::fillRowMenu(QMenu& menu)
         menu.addAction(tr("Run again\u2026"), this, [this] { offerPlan(true, false); });
         menu.addAction(tr("Resume from checkpoint\u2026"), this, [this] { offerPlan(true, true); })
             ->setEnabled(m_canResume);
+        const RunSummary* run = m_model.find(m_selected);
+        menu.addAction(tr("Open its traced step"), this, &HistoryPage::offerTrace)
+            ->setEnabled(run && (run->most_off || run->most_off_due));
         menu.addSeparator();
     }
     menu.addAction(tr("Lay curves over each other"), this, [this] { showView(View::curves); });
@@ -207,6 +211,14 @@ void HistoryPage::offerPlan(bool runs, bool fromCheckpoint)
     };
     if (const Expected<Plan> plan = planOf(); succeeded(this, tr("Its plan cannot be opened"), plan))
         emit planRequested(*plan, fromUtf8(run->summary.target), runs);
+}
+
+void HistoryPage::offerTrace()
+{
+    const Expected<RunDetail> run = view::stored_run(m_file, m_selected.toStdString());
+    const Expected<view::RunTrace> traced = run ? view::trace_of_run(*run) : Expected<view::RunTrace>(run.error());
+    if (succeeded(this, tr("Its step cannot be shown"), traced))
+        emit traceRequested(traced->trace, traced->beside);
 }
 
 void HistoryPage::showEvent(QShowEvent* event)
@@ -435,6 +447,16 @@ void HistoryPage::readTable(const std::filesystem::path& csv)
 bool HistoryPage::importRun(const std::filesystem::path& path)
 {
     return m_import->run(path);
+}
+
+bool HistoryPage::openTracker(const std::filesystem::path& path)
+{
+    const Expected<std::size_t> opened = m_curves->openTracker(path);
+    if (!succeeded(this, tr("There are no curves to show"), opened))
+        return false;
+    showView(View::curves);
+    emit message(tr("%1 of %2 among the curves").arg(counted(double(*opened), tr("run")), fromUtf8(path.string())));
+    return true;
 }
 
 void HistoryPage::askForExport(const QString& ending, const QString& filter)

@@ -7,6 +7,7 @@
 #include "app/models/history/history_model.h"
 #include "app/models/shared/background.h"
 #include "app/view/history/history_edits.h"
+#include "app/view/trace/trace_study.h"
 #include "core/plan/presets.h"
 #include "core/report/table/table.h"
 
@@ -53,6 +54,9 @@ public:
     bool importTable(const std::filesystem::path& csv);
     // The same beside the window, for each row is predicted; message() follows.
     void readTable(const std::filesystem::path& csv);
+    // Shows the runs of TensorBoard or Weights & Biases in a file or folder as curves; false: there is none, and said
+    // so.
+    bool openTracker(const std::filesystem::path& path);
     void deleteChosen();
     void recalibrate();
     bool focusFilter() override;
@@ -67,6 +71,8 @@ signals:
     void compareRequested(const QStringList& runs); // their ids
     // The run's plan, as it is or from its newest checkpoint, to be looked at or (`runs`) run where it ran.
     void planRequested(const fourfold::Plan& plan, const QString& target, bool runs);
+    // The traced step of a run beside the planned one.
+    void traceRequested(const fourfold::StepTrace& trace, const fourfold::view::TraceBeside& beside);
     void calibrationSaved(const QString& stack, const QString& file); // a new preset
 
 protected:
@@ -78,6 +84,7 @@ private:
     void showChosenCurves();
     void fillRowMenu(QMenu& menu);
     void offerPlan(bool runs, bool fromCheckpoint);
+    void offerTrace();
     QPushButton* makeExports();
     void showSelected();
     void showRun(const Expected<RunDetail>& run);

@@ -20,6 +20,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kSmoothest = 99; // hundredths
+constexpr int kFollowMilliseconds = 2000;
 constexpr int kChartsInARow = 3, kSliderWidth = 120, kListWidth = 150;
 
 QIcon swatch(const QColor& colour)
@@ -69,6 +70,10 @@ RunCurvesView::RunCurvesView(std::filesystem::path history, QWidget* parent)
                 connect(chart, &CurvesChart::cursorMoved, other, &CurvesChart::setCursor);
         }
     }
+    m_follow.setInterval(kFollowMilliseconds);
+    connect(&m_follow, &QTimer::timeout, this, &RunCurvesView::follow);
+    m_list->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_list, &QListWidget::customContextMenuRequested, this, &RunCurvesView::fillMenu);
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setMinimumWidth(px(kListWidth));
     m_list->setTextElideMode(Qt::ElideMiddle);
@@ -177,7 +182,8 @@ void RunCurvesView::fillList()
         if (entry.runs > 1)
             text += QStringLiteral(" (%1)").arg(counted(double(entry.runs), tr("run")));
         auto* item = new QListWidgetItem(swatch(curveColour(theme, entry.colour)), text, m_list);
-        item->setToolTip(text);
+        const bool tracked = m_runs.trackers().has(entry.key);
+        item->setToolTip(tracked ? QStringLiteral("%1\n%2").arg(text, fromUtf8(entry.key)) : text);
         item->setData(Qt::UserRole, QString::fromStdString(entry.key));
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
         item->setCheckState(entry.shown ? Qt::Checked : Qt::Unchecked);
@@ -211,6 +217,48 @@ void RunCurvesView::take()
         m_runs.read();
 }
 
+Expected<std::size_t> RunCurvesView::openTracker(const std::filesystem::path& path)
+{
+    Expected<std::size_t> opened = m_runs.trackers().open(path);
+    if (opened && isVisible())
+        follow();
+    return opened;
+}
+
+void RunCurvesView::closeTracker(const QString& key)
+{
+    if (!m_runs.trackers().has(key.toStdString()))
+        return;
+    m_runs.close_tracker(key.toStdString());
+    fillList();
+    refresh();
+}
+
+void RunCurvesView::follow()
+{
+    m_runs.trackers().read();
+    if (m_runs.trackers().ids().empty())
+        m_follow.stop();
+    else
+        m_follow.start();
+}
+
+void RunCurvesView::fillMenu(const QPoint& place)
+{
+    const QListWidgetItem* item = m_list->itemAt(place);
+    const QString key = item ? item->data(Qt::UserRole).toString() : QString();
+    if (!m_runs.trackers().has(key.toStdString()))
+        return;
+    auto* menu = new QMenu(m_list);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("Close"), this, [this, key] { closeTracker(key); });
+    menu->addAction(tr("Close all that trackers wrote"), this, [this] {
+        for (const std::string& id : m_runs.trackers().ids())
+            closeTracker(QString::fromStdString(id));
+    });
+    menu->popup(m_list->viewport()->mapToGlobal(place));
+}
+
 void RunCurvesView::takeEvents(const std::string& run, const std::vector<Json>& events)
 {
     bool news = false;
@@ -226,6 +274,13 @@ void RunCurvesView::showEvent(QShowEvent* event)
     fillList(); // in the colours of the theme as it is
     refresh();
     m_runs.read();
+    follow();
+}
+
+void RunCurvesView::hideEvent(QHideEvent* event)
+{
+    QWidget::hideEvent(event);
+    m_follow.stop();
 }
 
 QVariantMap RunCurvesView::state() const
@@ -235,7 +290,10 @@ QVariantMap RunCurvesView::state() const
         if (m_chosen[i])
             charts << exactText(name(m_charts[i]->metric()));
     }
-    return {{QStringLiteral("axis"), exactText(name(m_curves.axis()))},
+    QStringList trackers;
+    for (const std::filesystem::path& path : m_runs.trackers().paths())
+        trackers << QString::fromStdString(path.string());
+    return {{QStringLiteral("trackers"), trackers}, {QStringLiteral("axis"), exactText(name(m_curves.axis()))},
         {QStringLiteral("groups"), exactText(name(m_curves.groups()))},
         {QStringLiteral("smoothing"), m_smoothing->value()}, {QStringLiteral("charts"), charts}};
 }
@@ -245,6 +303,11 @@ void RunCurvesView::restore(const QVariantMap& state)
     choose<view::CurveAxis>(*m_axis, state.value(QStringLiteral("axis")));
     choose<view::CurveGroups>(*m_groups, state.value(QStringLiteral("groups")));
     m_smoothing->setValue(state.value(QStringLiteral("smoothing")).toInt());
+    for (const QString& path : state.value(QStringLiteral("trackers")).toStringList()) {
+        // What is gone since is no reason to bother a user who only started the program.
+        if (const Expected<std::size_t> opened = openTracker(path.toStdString()); !opened)
+            continue;
+    }
     if (!state.contains(QStringLiteral("charts")))
         return;
     const QStringList charts = state.value(QStringLiteral("charts")).toStringList();

@@ -32,6 +32,8 @@ RehearsalDialog::RehearsalDialog(const ResolvedPlan& plan, const std::filesystem
     , m_rehearsed(named(new TimelineView, "rehearsedStep"))
     , m_timelines(holderOf(rowOf({{m_planned, 1}, {m_rehearsed, 1}}, 10)))
     , m_copy(makeButton(tr("Copy"), "plain", "copyRehearsal"))
+    , m_open(makeButton(
+          tr("Open the step"), "plain", "openRehearsedStep", tr("As large as you like, with a table of parts")))
     , m_stop(makeButton(tr("Stop"), "plain", "stopRehearsal"))
 {
     setWindowTitle(tr("Rehearsal"));
@@ -40,13 +42,19 @@ RehearsalDialog::RehearsalDialog(const ResolvedPlan& plan, const std::filesystem
     m_table->setSelectionMode(QAbstractItemView::NoSelection);
     m_progress->setTextVisible(false);
     m_copy->setEnabled(false);
+    m_open->hide();
+    connect(m_open, &QPushButton::clicked, this, [this] {
+        const view::RehearsalOutcome& outcome = *m_job.outcome();
+        emit traceRequested({outcome.plan + ", rehearsed", {}, outcome.rehearsed},
+            {outcome.plan + ", planned", nullptr, outcome.planned});
+    });
     m_planned->setTitle(tr("Planned"));
     m_rehearsed->setTitle(tr("Rehearsed"));
     m_planned->linkWindow(*m_rehearsed);
     m_timelines->hide();
-    setLayout(columnOf(
-        {m_headline, m_progress, m_words, {m_table, 1}, {m_timelines, 1}, rowOf({Item::spring(), m_copy, m_stop})}, 10,
-        {16, 16, 16, 16}));
+    setLayout(columnOf({m_headline, m_progress, m_words, {m_table, 1}, {m_timelines, 1},
+                           rowOf({Item::spring(), m_open, m_copy, m_stop})},
+        10, {16, 16, 16, 16}));
     resize(px(620), px(420));
     connect(m_stop, &QPushButton::clicked, this, &RehearsalDialog::reject);
     connect(m_copy, &QPushButton::clicked, this,
@@ -86,6 +94,7 @@ void RehearsalDialog::take()
         m_planned->showTimeline(TimelineScene(outcome->planned), tr("the step as planned"), longest);
         m_rehearsed->showTimeline(TimelineScene(outcome->rehearsed), tr("the step as rehearsed"), longest);
         m_timelines->show();
+        m_open->show();
         resize(std::max(width(), px(900)), std::max(height(), px(640)));
     }
 }

@@ -4,6 +4,7 @@
 
 #include "app/models/shared/table_model.h"
 #include "app/view/rehearsal/rehearsal_job.h"
+#include "app/view/trace/trace_study.h"
 
 #include <QDialog>
 
@@ -23,6 +24,9 @@ public:
     RehearsalDialog(const ResolvedPlan& plan, const std::filesystem::path& trainer, QWidget* parent);
     [[nodiscard]] const view::RehearsalJob& job() const { return m_job; }
 
+signals:
+    void traceRequested(const fourfold::StepTrace& trace, const fourfold::view::TraceBeside& beside);
+
 protected:
     void reject() override; // stops it; once it has ended, closes
 
@@ -36,7 +40,7 @@ private:
     DataTable* m_table;
     TimelineView *m_planned, *m_rehearsed;
     QWidget* m_timelines; // both, once there are two
-    QPushButton *m_copy, *m_stop;
+    QPushButton *m_copy, *m_open, *m_stop;
 };
 
 } // namespace fourfold::ui

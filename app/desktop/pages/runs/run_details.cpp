@@ -20,6 +20,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QStackedWidget>
@@ -59,6 +60,7 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     , m_predicted(new TimelineView)
     , m_measured(new TimelineView)
     , m_difference(named(makeWords("muted"), "traceDifference"))
+    , m_openTrace(makeButton(tr("Open"), "small", "openTrace", tr("As large as you like, with a table of parts")))
     , m_failure(new FailureView)
     , m_nodes(new NodeReport)
     , m_queue(new QueuePanel)
@@ -138,7 +140,14 @@ QWidget* RunDetails::makeTrace()
     m_measured->setEmptyText(tr("The trainer measures one step after the warm-up; it appears here."));
     m_predicted->setEmptyText(tr("The same step as predicted."));
     m_predicted->linkWindow(*m_measured);
-    return holderOf(columnOf({m_difference, {rowOf({{m_predicted, 1}, {m_measured, 1}}, 10), 1}}, 4));
+    connect(m_openTrace, &QPushButton::clicked, this, [this] {
+        const view::LiveRun& run = m_live.run();
+        if (run.trace())
+            emit traceRequested({run.title() + ", step " + std::to_string(run.trace_step()), {}, run.trace()},
+                {run.title() + ", as planned", nullptr, m_live.predictedTrace()});
+    });
+    return holderOf(
+        columnOf({rowOf({{m_difference, 1}, m_openTrace}), {rowOf({{m_predicted, 1}, {m_measured, 1}}, 10), 1}}, 4));
 }
 
 QWidget* RunDetails::makeSweep()
@@ -213,6 +222,7 @@ void RunDetails::showTrace()
     m_difference->setToolTip(
         both ? ui::traceDifference(*m_live.predictedTrace(), *m_live.run().trace(), 100) : QString());
     m_difference->setVisible(both);
+    m_openTrace->setVisible(m_live.run().trace().has_value());
 }
 
 QString RunDetails::traceDifference() const

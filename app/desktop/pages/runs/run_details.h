@@ -5,6 +5,7 @@
 
 #include "app/models/runs/live_run.h"
 #include "app/models/search/heat_grid.h"
+#include "app/view/trace/trace_study.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -12,6 +13,7 @@
 class QComboBox;
 class QLabel;
 class QPlainTextEdit;
+class QPushButton;
 class QStackedWidget;
 class QTabBar;
 
@@ -41,6 +43,7 @@ public:
 
 signals:
     void raised(); // a tab has news and is on show
+    void traceRequested(const fourfold::StepTrace& trace, const fourfold::view::TraceBeside& beside);
 
 private:
     QWidget* makeEvents();
@@ -65,6 +68,7 @@ private:
     QTimer m_outputTimer;
     TimelineView *m_predicted, *m_measured;
     QLabel* m_difference;
+    QPushButton* m_openTrace;
     FailureView* m_failure;
     NodeReport* m_nodes;
     QueuePanel* m_queue;

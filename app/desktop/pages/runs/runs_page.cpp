@@ -48,6 +48,7 @@ RunsPage::RunsPage(const PageContext& context)
 
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
     connect(m_form, &RunForm::queueRequested, this, &RunsPage::enqueue);
+    connect(m_details, &RunDetails::traceRequested, this, &RunsPage::traceRequested);
     connect(&m_details->queuePanel(), &QueuePanel::runChosen, this, &RunsPage::follow);
     connect(&m_details->queuePanel(), &QueuePanel::changed, this, &RunsPage::runsChanged);
     connect(m_form, &RunForm::stopRequested, &m_controller, &RunController::stop);
@@ -175,6 +176,7 @@ void RunsPage::rehearse(const ResolvedPlan& plan)
 {
     delete m_rehearsal;
     m_rehearsal = new RehearsalDialog(plan, m_trainer, window());
+    connect(m_rehearsal, &RehearsalDialog::traceRequested, this, &RunsPage::traceRequested);
     m_rehearsal->show();
 }
 

@@ -6,6 +6,7 @@
 #include "app/models/plan/plan_document.h"
 #include "app/models/runs/live_run.h"
 #include "app/view/cluster/node_cluster.h"
+#include "app/view/trace/trace_study.h"
 
 #include <QPointer>
 
@@ -40,6 +41,8 @@ public:
 
 signals:
     void runsChanged(); // the history has more runs
+    // The step of a run or a rehearsal beside the planned one.
+    void traceRequested(const fourfold::StepTrace& trace, const fourfold::view::TraceBeside& beside);
     void clusterSaved(const QString& id, const QString& file); // a preset of the nodes that were looked at
 
 private:

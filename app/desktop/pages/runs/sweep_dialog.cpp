@@ -7,6 +7,7 @@
 #include "app/models/shared/text.h"
 #include "app/view/compare/grid_around.h"
 #include "core/base/json.h"
+#include "core/calibration/measured_grid.h"
 
 #include <QCheckBox>
 #include <QDialogButtonBox>

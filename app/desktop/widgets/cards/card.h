@@ -42,6 +42,8 @@ public:
     // What the card shows, as a table: for "Show as table", for exports and for who cannot see the picture. A table
     // without columns means that the card has none.
     [[nodiscard]] virtual Table table() const { return {}; }
+    // Asked before the table is made, which may be a long one.
+    [[nodiscard]] virtual bool hasTable() const { return !table().columns.empty(); }
     // False while there is nothing to draw: an export would be empty.
     [[nodiscard]] bool hasPicture() const { return !isEmpty(); }
     // What it is called, also where the title is not painted in the header.

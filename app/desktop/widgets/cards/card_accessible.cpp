@@ -25,9 +25,8 @@ public:
         case QAccessible::Description:
             return card.isStale() ? Card::tr("For the last valid plan. %1").arg(card.spoken()) : card.spoken();
         case QAccessible::Help:
-            return card.table().columns.empty()
-                ? QString()
-                : Card::tr("Ctrl+Shift+T shows it as a table; the context menu has exports.");
+            return card.hasTable() ? Card::tr("Ctrl+Shift+T shows it as a table; the context menu has exports.")
+                                   : QString();
         default:
             return QAccessibleWidget::text(kind);
         }

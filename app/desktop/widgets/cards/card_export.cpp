@@ -180,7 +180,7 @@ void copyTable(const Table& table)
 
 void addExports(QMenu& menu, Card& card)
 {
-    if (!card.table().columns.empty())
+    if (card.hasTable())
         addTableExports(menu, &card, card.title(), [&card] { return card.table(); });
     if (!card.title().isEmpty())
         menu.addAction(tr("Export picture\u2026"), &card, [&card] { askExportPicture(card, card.title()); });

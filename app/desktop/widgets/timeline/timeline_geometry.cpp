@@ -13,23 +13,24 @@ constexpr int kTimelineLegendHeight = 20;
 constexpr int kAxisHeight = 18;
 constexpr int kOverviewHeight = 26;
 constexpr int kOverviewGap = 10;
+constexpr int kStageNames = 62, kStreamNames = 190;
 constexpr double kTallestRow = 40, kFewRows = 200; // one row, or some few together
 } // namespace
 
-int TimelineGeometry::namesWidth()
-{
-    return px(62);
-}
-
-TimelineGeometry::TimelineGeometry(const QRect& body, int stages, const TimelineWindow& window)
+TimelineGeometry::TimelineGeometry(
+    const QRect& body, const TimelineScene& scene, const TimelineWindow& window, bool hasOverview)
     : window(window)
-    , stages(stages)
-    , rows(body.adjusted(namesWidth(), px(kTimelineLegendHeight + kAxisHeight), 0, -px(kOverviewHeight + kOverviewGap)))
+    , stages(scene.rows())
+    , namesWidth(px(scene.has_kernels() ? kStreamNames : kStageNames))
+    , rows(body.adjusted(namesWidth, px(kTimelineLegendHeight + kAxisHeight), 0,
+          hasOverview ? -px(kOverviewHeight + kOverviewGap) : 0))
 {
     const int count = std::max(1, stages);
     const double tallest = std::max(double(px(kTallestRow)), double(px(kFewRows)) / count);
     rowHeight = std::min(tallest, double(rows.height()) / count);
     gap = rowHeight >= 14 ? 4 : rowHeight >= 6 ? 1 : 0;
+    if (!hasOverview)
+        return;
     // Right under the rows: few stages do not fill a tall window.
     const int rowsEnd = rows.top() + static_cast<int>(std::ceil(rowHeight * count));
     const int top = std::min(body.bottom() - px(kOverviewHeight) + 1, rowsEnd + px(kOverviewGap));

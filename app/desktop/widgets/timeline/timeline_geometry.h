@@ -8,17 +8,18 @@
 
 namespace fourfold::ui {
 
+using view::BarKind;
 using view::BarRef;
-using view::kSpanKinds;
+using view::kBarKinds;
 using view::TimelineBar;
 using view::TimelineScene;
 using view::TimelineWindow;
 
 struct TimelineGeometry {
-    // In the body of a card, in logical pixels. `window` must outlive it.
-    TimelineGeometry(const QRect& body, int stages, const TimelineWindow& window);
+    // In the body of a card, in logical pixels. `window` must outlive it. Without an overview its strip is empty.
+    TimelineGeometry(
+        const QRect& body, const TimelineScene& scene, const TimelineWindow& window, bool hasOverview = true);
 
-    static int namesWidth(); // pixels for the names of the stages
     [[nodiscard]] double timeAt(double x) const;
     [[nodiscard]] double xAt(double time) const;
     [[nodiscard]] double bottom() const { return rows.top() + rowHeight * stages; } // of the rows as they are drawn
@@ -26,7 +27,8 @@ struct TimelineGeometry {
     [[nodiscard]] QRectF barRect(const TimelineScene& scene, const BarRef& ref) const;
 
     const TimelineWindow& window;
-    int stages;
+    int stages; // rows
+    int namesWidth; // pixels for their names
     QRect rows, overview;
     double rowHeight = 0;
     int gap = 0; // free pixels between rows

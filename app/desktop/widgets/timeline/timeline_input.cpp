@@ -176,6 +176,9 @@ void TimelineView::keyPressEvent(QKeyEvent* event)
     case Qt::Key_M:
         setMark();
         return;
+    case Qt::Key_O:
+        setOverview(!m_hasOverview);
+        return;
     case Qt::Key_Left:
     case Qt::Key_Right:
         if (canMove)
@@ -190,7 +193,8 @@ void TimelineView::keyPressEvent(QKeyEvent* event)
     case Qt::Key_Enter:
         if (m_selected) {
             const TimelineBar& bar = m_scene.bar(*m_selected);
-            emit barActivated(bar.kind, bar.end_s - bar.start_s);
+            if (const std::optional<SpanKind> kind = view::span_kind(bar.kind); kind && !m_scene.has_kernels())
+                emit barActivated(*kind, bar.end_s - bar.start_s);
         }
         return;
     case Qt::Key_Escape:

@@ -19,22 +19,28 @@ namespace fourfold::ui {
 
 namespace {
 struct LegendEntry {
-    SpanKind kind;
+    BarKind kind;
     const char* text;
     Card::Fill fill;
 };
-constexpr LegendEntry kLegend[]{{SpanKind::forward, QT_TRANSLATE_NOOP("TimelineView", "Forward"), Card::Fill::solid},
-    {SpanKind::backward, QT_TRANSLATE_NOOP("TimelineView", "Backward"), Card::Fill::solid},
-    {SpanKind::weight_gradient, QT_TRANSLATE_NOOP("TimelineView", "Weight gradient"), Card::Fill::solid},
-    {SpanKind::send_receive, QT_TRANSLATE_NOOP("TimelineView", "Send / receive"), Card::Fill::hatched},
-    {SpanKind::gradient_reduce, QT_TRANSLATE_NOOP("TimelineView", "Gradient reduction"), Card::Fill::dotted},
-    {SpanKind::parameter_gather, QT_TRANSLATE_NOOP("TimelineView", "Parameter gather"), Card::Fill::hatched},
-    {SpanKind::optimizer, QT_TRANSLATE_NOOP("TimelineView", "Optimizer"), Card::Fill::solid},
-    {SpanKind::other, QT_TRANSLATE_NOOP("TimelineView", "Other"), Card::Fill::solid}};
+constexpr LegendEntry kLegend[]{{BarKind::forward, QT_TRANSLATE_NOOP("TimelineView", "Forward"), Card::Fill::solid},
+    {BarKind::backward, QT_TRANSLATE_NOOP("TimelineView", "Backward"), Card::Fill::solid},
+    {BarKind::weight_gradient, QT_TRANSLATE_NOOP("TimelineView", "Weight gradient"), Card::Fill::solid},
+    {BarKind::send_receive, QT_TRANSLATE_NOOP("TimelineView", "Send / receive"), Card::Fill::hatched},
+    {BarKind::gradient_reduce, QT_TRANSLATE_NOOP("TimelineView", "Gradient reduction"), Card::Fill::dotted},
+    {BarKind::parameter_gather, QT_TRANSLATE_NOOP("TimelineView", "Parameter gather"), Card::Fill::hatched},
+    {BarKind::optimizer, QT_TRANSLATE_NOOP("TimelineView", "Optimizer"), Card::Fill::solid},
+    {BarKind::other, QT_TRANSLATE_NOOP("TimelineView", "Other"), Card::Fill::solid},
+    {BarKind::product, QT_TRANSLATE_NOOP("TimelineView", "Matrix products"), Card::Fill::solid},
+    {BarKind::attention, QT_TRANSLATE_NOOP("TimelineView", "Attention"), Card::Fill::solid},
+    {BarKind::kernel, QT_TRANSLATE_NOOP("TimelineView", "Other kernels"), Card::Fill::solid},
+    {BarKind::communication, QT_TRANSLATE_NOOP("TimelineView", "Communication"), Card::Fill::hatched},
+    {BarKind::copy, QT_TRANSLATE_NOOP("TimelineView", "Copies"), Card::Fill::solid}};
 
-bool hasDarkNumbers(SpanKind kind)
+bool hasDarkNumbers(BarKind kind)
 {
-    return kind == SpanKind::backward || kind == SpanKind::weight_gradient || kind == SpanKind::send_receive;
+    return kind == BarKind::backward || kind == BarKind::weight_gradient || kind == BarKind::send_receive
+        || kind == BarKind::attention || kind == BarKind::communication || kind == BarKind::kernel;
 }
 
 void paintLegend(QPainter& painter, const TimelinePicture& picture, const Theme& theme)
@@ -114,10 +120,11 @@ void paintNames(QPainter& painter, const TimelinePicture& picture, const Theme& 
         painter.setPen(marked ? theme.accentText : theme.text);
         painter.setFont(scaledFont(-0.25, marked ? QFont::DemiBold : QFont::Normal));
         const double height = std::max(double(px(13)), at.rowHeight - at.gap);
-        drawLine(painter,
-            QRectF(at.rows.left() - TimelineGeometry::namesWidth(), at.rows.top() + row * at.rowHeight,
-                TimelineGeometry::namesWidth() - 4, height),
-            Qt::AlignLeft | Qt::AlignVCenter, TimelinePainter::tr("Stage %1").arg(row));
+        const QRectF place(
+            at.rows.left() - at.namesWidth, at.rows.top() + row * at.rowHeight, at.namesWidth - 4, height);
+        const QString name = picture.scene.has_kernels() ? fromUtf8(picture.scene.row_name(row))
+                                                         : TimelinePainter::tr("Stage %1").arg(row);
+        picture.cut.draw(painter, place, Qt::AlignLeft | Qt::AlignVCenter, name);
     }
 }
 
@@ -132,11 +139,8 @@ void paintNumbers(QPainter& painter, const TimelinePicture& picture, const Theme
     const bool numbers = at.rowHeight - at.gap >= metrics.ascent();
     for (int row = 0; row < picture.scene.rows(); ++row) {
         const std::span<const TimelineBar> bars = picture.scene.row(row);
-        const auto [first, last] = picture.scene.touching(row, at.window.begin(), at.window.end());
-        for (std::size_t i = first; i < last; ++i) {
+        picture.scene.for_each_long(row, at.window.begin(), at.window.end(), 4 / perSecond, [&](std::size_t i) {
             const TimelineBar& bar = bars[i];
-            if ((bar.end_s - bar.start_s) * perSecond < 4)
-                continue;
             const QRectF place = at.barRect(picture.scene, {row, i});
             const Card::Fill fill = timelineFill(bar.kind);
             if (fill == Card::Fill::hatched || fill == Card::Fill::dotted) {
@@ -147,12 +151,20 @@ void paintNumbers(QPainter& painter, const TimelinePicture& picture, const Theme
             if (place.width() >= 5 && at.gap > 0) { // an edge at the end tells two bars of one kind apart
                 painter.fillRect(QRectF(place.right() - 1, place.top(), 1, place.height()), theme.panel);
             }
-            const double needed = digit * (bar.microBatch >= 100 ? 3 : bar.microBatch >= 10 ? 2 : 1) + 4;
-            if (!numbers || bar.microBatch < 0 || place.width() < needed || bar.kind == SpanKind::send_receive)
-                continue;
+            if (!numbers)
+                return;
             painter.setPen(hasDarkNumbers(bar.kind) ? theme.onLightBar : theme.onDarkBar);
-            drawLine(painter, place, Qt::AlignCenter, QString::number(bar.microBatch));
-        }
+            if (picture.scene.has_kernels()) {
+                if (place.width() > 4 * digit)
+                    drawLine(painter, place.adjusted(3, 0, -2, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                        metrics.elidedText(fromUtf8(picture.scene.facts(bar).name), Qt::ElideRight,
+                            static_cast<int>(place.width()) - 5));
+                return;
+            }
+            const double needed = digit * (bar.microBatch >= 100 ? 3 : bar.microBatch >= 10 ? 2 : 1) + 4;
+            if (bar.microBatch >= 0 && place.width() >= needed && bar.kind != BarKind::send_receive)
+                drawLine(painter, place, Qt::AlignCenter, QString::number(bar.microBatch));
+        });
     }
 }
 
@@ -169,13 +181,14 @@ void paintOutlines(QPainter& painter, const TimelinePicture& picture, const Them
     if (outlined) {
         const int wanted = *outlined;
         painter.setPen(QPen(theme.text, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+        // Of kernels those that are wide enough to have an outline.
+        const double least = picture.scene.has_kernels() ? 3 * at.window.span() / std::max(1, at.rows.width()) : 0;
         for (int row = 0; row < picture.scene.rows(); ++row) {
             const std::span<const TimelineBar> bars = picture.scene.row(row);
-            const auto [first, last] = picture.scene.touching(row, at.window.begin(), at.window.end());
-            for (std::size_t i = first; i < last; ++i) {
-                if (bars[i].microBatch == wanted && bars[i].kind != SpanKind::send_receive)
+            picture.scene.for_each_long(row, at.window.begin(), at.window.end(), least, [&](std::size_t i) {
+                if (bars[i].microBatch == wanted && bars[i].kind != BarKind::send_receive)
                     painter.drawRect(at.barRect(picture.scene, {row, i}).adjusted(1, 1, -1, -1));
-            }
+            });
         }
     }
     if (picture.selected) {
@@ -273,7 +286,7 @@ void paintTip(QPainter& painter, const TimelinePicture& picture, const Theme& th
 }
 } // namespace
 
-Card::Fill timelineFill(SpanKind kind)
+Card::Fill timelineFill(BarKind kind)
 {
     for (const LegendEntry& entry : kLegend) {
         if (entry.kind == kind)
@@ -297,7 +310,8 @@ void TimelinePainter::paint(QPainter& painter, const TimelinePicture& picture, c
     paintRows(painter, picture, theme);
     paintNumbers(painter, picture, theme);
     paintOutlines(painter, picture, theme);
-    paintOverview(painter, picture, theme);
+    if (!at.overview.isEmpty())
+        paintOverview(painter, picture, theme);
     if (picture.focused && !picture.forFile) {
         painter.setPen(QPen(theme.accent, 1));
         painter.setBrush(Qt::NoBrush);
@@ -356,9 +370,7 @@ void TimelinePainter::paintOverview(QPainter& painter, const TimelinePicture& pi
         QRectF(left, at.overview.top(), std::max(3.0, at.window.span() * perSecond - 1), at.overview.height() - 1));
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-1));
-    drawLine(painter,
-        QRect(at.rows.left() - TimelineGeometry::namesWidth(), at.overview.top(), TimelineGeometry::namesWidth(),
-            at.overview.height()),
+    drawLine(painter, QRect(at.rows.left() - at.namesWidth, at.overview.top(), at.namesWidth, at.overview.height()),
         Qt::AlignLeft | Qt::AlignVCenter, tr("Overview"));
 }
 

@@ -45,7 +45,7 @@ struct TimelinePicture {
     bool forFile = false; // without what only the mouse or the keyboard made
 };
 
-Card::Fill timelineFill(SpanKind kind); // besides timelineColor()
+Card::Fill timelineFill(BarKind kind); // besides timelineColor()
 
 class TimelinePainter {
     Q_DECLARE_TR_FUNCTIONS(fourfold::ui::TimelineView)

@@ -13,15 +13,15 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kKinds = static_cast<int>(kSpanKinds);
+constexpr int kKinds = static_cast<int>(view::kBarKinds);
 constexpr int kFinest = 8; // columns of a pixel in a vector picture
 constexpr std::size_t kManyBars = 20'000; // for which a column a pixel is enough there
-using Coverage = std::array<float, kKinds>;
+using Coverage = view::CoverageGrid::Coverage;
 
 // Once-a-step communication may run beside compute: it gets the lower part of the row where both happen.
 bool isStepCommunication(int kind)
 {
-    return kind == static_cast<int>(SpanKind::gradient_reduce) || kind == static_cast<int>(SpanKind::parameter_gather);
+    return kind == static_cast<int>(BarKind::gradient_reduce) || kind == static_cast<int>(BarKind::parameter_gather);
 }
 
 void accumulate(std::vector<Coverage>& columns, double x0, double x1, std::size_t kind)
@@ -49,7 +49,7 @@ public:
         : m_idle(theme.idle.rgb())
     {
         for (int kind = 0; kind < kKinds; ++kind)
-            m_colors[static_cast<std::size_t>(kind)] = timelineColor(static_cast<SpanKind>(kind), theme).rgb();
+            m_colors[static_cast<std::size_t>(kind)] = timelineColor(static_cast<BarKind>(kind), theme).rgb();
     }
 
     // Mean colour of the kinds that `wanted` accepts; idle time fills what they leave.
@@ -100,23 +100,28 @@ void mixRow(const std::vector<Coverage>& columns, const Mixer& mixer, Lines& lin
 }
 } // namespace
 
-QColor timelineColor(SpanKind kind, const Theme& theme)
+QColor timelineColor(BarKind kind, const Theme& theme)
 {
     switch (kind) {
-    case SpanKind::forward:
+    case BarKind::forward:
+    case BarKind::product:
         return theme.forward;
-    case SpanKind::backward:
+    case BarKind::backward:
+    case BarKind::attention:
         return theme.backward;
-    case SpanKind::weight_gradient:
+    case BarKind::weight_gradient:
+    case BarKind::kernel:
         return theme.weightGradient;
-    case SpanKind::send_receive:
+    case BarKind::send_receive:
+    case BarKind::communication:
         return theme.communication;
-    case SpanKind::gradient_reduce:
-    case SpanKind::parameter_gather:
+    case BarKind::gradient_reduce:
+    case BarKind::parameter_gather:
         return theme.gradients;
-    case SpanKind::optimizer:
+    case BarKind::optimizer:
         return theme.optimizer;
-    case SpanKind::other:
+    case BarKind::other:
+    case BarKind::copy:
         break;
     }
     return theme.rest;
@@ -146,7 +151,10 @@ void forEachRow(const TimelineScene& scene, double begin, double end, int column
         const int top = static_cast<int>(row * rowHeight);
         const int bottom = std::min(height, std::max(top + 1, static_cast<int>((row + 1) * rowHeight) - space));
         const std::span<const TimelineBar> bars = scene.row(row);
-        const auto [first, last] = scene.touching(row, begin, end);
+        const bool isFine = scene.grid(row).is_fine(1 / perSecond);
+        if (isFine)
+            scene.grid(row).add(begin, end, covered);
+        const auto [first, last] = isFine ? std::pair<std::size_t, std::size_t>() : scene.touching(row, begin, end);
         for (std::size_t i = first; i < last; ++i)
             accumulate(covered, (bars[i].start_s - begin) * perSecond, (bars[i].end_s - begin) * perSecond,
                 static_cast<std::size_t>(bars[i].kind));

@@ -12,12 +12,13 @@ class QPainter;
 
 namespace fourfold::ui {
 
+using view::BarKind;
 using view::BarRef;
 using view::TimelineBar;
 using view::TimelineScene;
 using view::TimelineWindow;
 
-QColor timelineColor(SpanKind kind, const Theme& theme);
+QColor timelineColor(BarKind kind, const Theme& theme);
 
 // Rows of `rowHeight` pixels (may be below 1) with `gap` free pixels between them, over [begin, end) seconds. The image
 // has the device pixel ratio set; sizes are in logical pixels.

@@ -6,7 +6,9 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/models/shared/text.h"
+#include "app/view/prediction/kernel_words.h"
 #include "app/view/prediction/timeline_rulers.h"
+#include "core/profile/step_trace.h"
 #include "core/report/timeline_export.h"
 #include "core/report/views/plan_tables.h"
 
@@ -19,6 +21,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr double kHoverSlack = 2; // pixels
+constexpr double kWideEnough = 8, kAround = 20; // of a kernel that was looked for: pixels; of its own length
 constexpr int kMarkReach = 5; // pixels at 100 %, from a mark to the one that M takes away
 } // namespace
 
@@ -128,8 +131,34 @@ void TimelineView::zoomTo(const BarRef& bar)
     windowChanged();
 }
 
+bool TimelineView::find(const QString& text, bool forward)
+{
+    if (!m_scene.has_kernels() || text.isEmpty())
+        return false;
+    const std::vector<bool> named = view::kernels_named(m_scene, text.toStdString());
+    const std::optional<BarRef> found
+        = m_scene.next(m_selected, forward, [&named](const TimelineBar& bar) { return bool(named[bar.facts]); });
+    if (!found)
+        return false;
+    select(found);
+    const TimelineBar& bar = m_scene.bar(*found);
+    if (const QRectF place = barRect(*found);
+        place.width() < kWideEnough && bar.end_s - bar.start_s < m_window.span()) {
+        const double around = kAround * (bar.end_s - bar.start_s);
+        m_window.show(bar.start_s - around, bar.end_s + around);
+        windowChanged();
+    }
+    return true;
+}
+
 QStringList TimelineView::describe(const BarRef& ref) const
 {
+    if (m_scene.has_kernels()) {
+        QStringList lines;
+        for (const std::string& line : view::kernel_lines(m_scene, ref))
+            lines << fromUtf8(line);
+        return lines;
+    }
     const TimelineBar& bar = m_scene.bar(ref);
     const QString kind = fromUtf8(name(bar.kind));
     const QString title = bar.microBatch >= 0
@@ -145,7 +174,8 @@ QStringList TimelineView::describe(const BarRef& ref) const
 
 Table TimelineView::table() const
 {
-    return spans_table(m_scene.timeline());
+    return m_scene.has_kernels() ? kernels_table(m_scene.kernel_timeline(m_window.begin(), m_window.end()))
+                                 : spans_table(m_scene.timeline());
 }
 
 Expected<void> TimelineView::writeTrace(const QString& file) const
@@ -158,8 +188,14 @@ Expected<void> TimelineView::writeTrace(const QString& file) const
 
 void TimelineView::addOwnExports(QMenu& menu)
 {
+    QAction* overview = menu.addAction(tr("Overview"), this, &TimelineView::setOverview);
+    overview->setCheckable(true);
+    overview->setChecked(m_hasOverview);
+    overview->setShortcut(Qt::Key_O); // shown; the key is the view's own
     if (m_both)
         menu.addAction(tr("Export both timelines\u2026"), this, [this] { askExportPicture(*m_both, tr("Timelines")); });
+    if (m_scene.has_kernels())
+        return; // who has a trace of kernels has it in this form
     menu.addAction(tr("Export Chrome trace\u2026"), this, [this] {
         const QString file = askSaveFile(this, tr("Export Chrome trace"), QStringLiteral("timeline.json"),
             tr("Chrome trace (*.json)"), QStringLiteral("json"));
@@ -170,6 +206,13 @@ void TimelineView::addOwnExports(QMenu& menu)
         else
             sayWritten(this, file);
     });
+}
+
+void TimelineView::setOverview(bool shown)
+{
+    m_hasOverview = shown;
+    m_painter.forgetAll(); // the rows have another height
+    update();
 }
 
 void TimelineView::linkWindow(TimelineView& other)
@@ -230,7 +273,8 @@ QString TimelineView::tipAt(const QPoint& point) const
 {
     if (isEmpty() || point.y() >= geometryNow().rows.top() || point.y() < bodyArea().top())
         return {};
-    return tr("W/S zoom at the pointer, A/D pan, F fits, Z zooms to the selection, Backspace goes back\n"
+    return tr("W/S zoom at the pointer, A/D pan, F fits, Z zooms to the selection, Backspace goes back, O takes the "
+              "overview away\n"
               "M marks a time, Shift+drag measures, arrows go from bar to bar, Enter opens the derivation");
 }
 

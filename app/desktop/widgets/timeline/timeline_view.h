@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The pipeline timeline of one training step: one row per stage, zoom at the pointer, hover and selection of bars, an
-// overview strip of the whole step.
+// The timeline of one training step: one row per stage, or per stream of a rank with its kernels; zoom at the pointer,
+// hover and selection of bars, an overview strip of the whole step.
 // Keys by their position on the keyboard: W/S zoom, A/D pan; F fits, Z zooms to the selected bar, Backspace goes back;
 // arrows move between bars (left and right in time, up and down over stages). Dragging with Shift measures a time and
-// says where it goes; Z then zooms to it. M sets a mark at the pointer (else at the selected bar), and takes away the
-// one that is there; a mark says how far it is from the one before. Escape takes measure, selection and marks away.
+// says where it goes; Z then zooms to it. O takes the overview away, or back. M sets a mark at the pointer (else at the
+// selected bar), and takes away the one that is there; a mark says how far it is from the one before. Escape takes
+// measure, selection and marks away.
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
@@ -35,6 +36,14 @@ public:
     [[nodiscard]] const TimelineWindow& window() const { return m_window; }
     void setSelectedStage(int stage);
 
+    // The strip of the whole step under the rows.
+    void setOverview(bool shown);
+    [[nodiscard]] bool hasOverview() const { return m_hasOverview; }
+
+    // Chooses the next kernel whose name has this text, upper case or lower, or the one before, and goes there; goes
+    // round at the end. False: there is none.
+    bool find(const QString& text, bool forward);
+
     // Bar under a point of the widget.
     [[nodiscard]] std::optional<BarRef> barAt(const QPointF& point) const;
     [[nodiscard]] std::optional<BarRef> hovered() const { return m_hovered; }
@@ -42,7 +51,8 @@ public:
     // Where a bar is drawn, clipped to the part on show; empty when it is outside.
     [[nodiscard]] QRectF barRect(const BarRef& ref) const { return geometryNow().barRect(m_scene, ref); }
     [[nodiscard]] QSize minimumSizeHint() const override { return least(280, 170); }
-    [[nodiscard]] Table table() const override;
+    [[nodiscard]] Table table() const override; // of kernels those on show
+    [[nodiscard]] bool hasTable() const override { return !isEmpty(); }
     // As `fourfold timeline` writes it: .json in Chrome's trace event format (chrome://tracing, Perfetto), .svg or
     // .png.
     [[nodiscard]] Expected<void> writeTrace(const QString& file) const;
@@ -69,7 +79,7 @@ protected:
 private:
     enum class Drag { none, rows, overview, measure };
 
-    [[nodiscard]] TimelineGeometry geometryNow() const { return {bodyArea(), m_scene.rows(), m_window}; }
+    [[nodiscard]] TimelineGeometry geometryNow() const { return {bodyArea(), m_scene, m_window, m_hasOverview}; }
     [[nodiscard]] double timeAt(double x) const { return geometryNow().timeAt(x); }
     void windowChanged();
     void showWindow();
@@ -97,7 +107,7 @@ private:
     TimelineRulers m_shared;
     bool m_pointsHere = false; // the pointer of the rulers is this view's
     QWidget* m_both = nullptr;
-    bool m_moved = false;
+    bool m_moved = false, m_hasOverview = true;
     TimelinePainter m_painter;
 };
 

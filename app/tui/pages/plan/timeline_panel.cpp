@@ -45,7 +45,8 @@ public:
         const TimelineControl::Took took = control_.key(key);
         if (took == TimelineControl::Took::opens) {
             const view::TimelineBar& bar = control_.chosen();
-            desk_.open(std::make_unique<TreeView>(explain_span(p, bar.kind, bar.end_s - bar.start_s)));
+            desk_.open(
+                std::make_unique<TreeView>(explain_span(p, *view::span_kind(bar.kind), bar.end_s - bar.start_s)));
         }
         return took != TimelineControl::Took::no;
     }
