@@ -14,7 +14,7 @@ protected:
     // Runs until it is stopped; its watch reports in steps 5 and 6.
     [[nodiscard]] std::vector<std::string> watched() const
     {
-        return faked({"tui", put_tiny_plan(folder_.path(), 100'000, 20, R"(", "FAKE_ALERT_STEP": "5)").string()});
+        return faked({"tui", put_tiny_plan(folder_.path(), 100'000, 20, R"(, "FAKE_ALERT_STEP": "5")").string()});
     }
 };
 
@@ -26,7 +26,7 @@ TEST_F(TuiAlerts, AreToldOnceAMinuteAndKeptWithTimeAndRule)
     ASSERT_TRUE(program.shows("Step 5: the loss 9 stands out; 4 shows the run")) << program.grid().text();
     ASSERT_TRUE(program.shows("4 Runs\u25cf!")) << program.grid().text();
     ASSERT_TRUE(program.asks_for("9;Step 5: the loss 9 stands out")) << "OSC 9";
-    ASSERT_TRUE(program.asks_for("777;notify;Step 5: the loss 9 stands out;Tiny"));
+    ASSERT_TRUE(program.asks_for("777;notify;Step 5: the loss 9 stands out;tiny.plan.json"));
     program.type("4");
     ASSERT_TRUE(program.shows("2 alerts (A)")) << program.grid().text();
     EXPECT_EQ(program.grid().bells(), 1) << "the second one is less than a minute behind it";

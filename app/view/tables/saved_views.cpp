@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/tables/saved_views.h"
 
-#include "core/base/input_file.h"
 #include "core/base/json_member.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
@@ -105,7 +104,7 @@ std::filesystem::path SavedViews::default_file()
 Expected<Json> SavedViews::read() const
 {
     Json all{{kVersion, 1}, {kViews, Json::object()}};
-    Expected<Json> kept = read_json_input(file_);
+    Expected<Json> kept = read_json_file(file_);
     if (!kept && kept.error().code != ProblemCode::not_found)
         return kept.error();
     if (kept)
