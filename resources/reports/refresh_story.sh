@@ -22,6 +22,11 @@ fourfold run story-15m.plan.json --target local ${STORY_STEPS:+--steps "$STORY_S
 seconds=$(($(date +%s) - begin))
 fourfold recipe story-15m --run last --json >"$record/losses.json"
 fourfold history show last --json >"$record/run.json"
+# From the older checkpoint once more, for a minute: Ctrl-C ends it.
+saved=$(find "$record/checkpoints" -maxdepth 1 -name 'step-*' | sort | head -1)
+timeout -s INT 60 fourfold run story-15m.plan.json --target local --no-rehearse --set run.checkpoint.load="$saved" \
+    --set run.checkpoint.path="$record/again" >"$record/again.log" 2>&1 || true
+fourfold history show last --json >"$record/again.json"
 fourfold-trainer --export "$record/checkpoints" --output "$record/model" --tokenizer tokenizer.json >/dev/null
 out=$reports/story.md
 {
@@ -40,6 +45,21 @@ out=$reports/story.md
     echo '## Held-out loss beside the expected one'
     echo
     fourfold recipe story-15m --run last --format markdown
+    echo
+    echo '## Gone on from a checkpoint'
+    echo
+    python3 - "$record" <<'END'
+import json, pathlib, sys
+record = pathlib.Path(sys.argv[1])
+losses = lambda name: {row["step"]: row["loss"] for row in json.loads((record / name).read_text())["step_rows"]}
+first, again = losses("run.json"), losses("again.json")
+steps = sorted(again)
+apart = max(abs(again[step] - first[step]) for step in steps)
+last = sorted(path.name for path in (record / "again").glob("step-*"))
+print(f"Loaded in a process of its own behind step {steps[0] - 1} and stopped by Ctrl-C behind step {steps[-1]}: the losses of")
+print(f"these {len(steps)} steps are", "those of the run above, bit for bit." if apart == 0 else f"{apart:.3g} from the run above at most.")
+print(f"Ctrl-C left {last[-1]}." if last else "Ctrl-C left no checkpoint.")
+END
     echo
     echo '## What it tells'
     for prompt in "Once upon a time there was a" "The old wizard looked at the little girl and" "In the forest"; do

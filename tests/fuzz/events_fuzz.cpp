@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         EventMerge merge(spec, kFolder, *log);
         while (merge.poll(4096)) { }
         if (turn == 0)
-            log->append(EventKind::end, 0, {{"status", "ok"}});
+            log->append(0, EndEvent{.status = "ok"});
         count = log->next_seq();
     }
     std::ifstream in(events, std::ios::binary);

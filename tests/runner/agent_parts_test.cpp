@@ -175,7 +175,7 @@ TEST_F(AgentParts, WhatIsNoFileIsSaidAndNotWaitedFor)
     // The events of a file that has no name any more take their place back.
     auto log = EventLog::open(folder / "other");
     ASSERT_TRUE(log);
-    log->append(EventKind::end, 0, {{"status", "ok"}});
+    log->append(0, EndEvent{.status = "ok"});
     ASSERT_TRUE(log->copy_to(run.file("events.jsonl")));
     EXPECT_EQ(*run.verdict(), "ended");
     std::filesystem::remove(run.file("status.json"));
@@ -191,7 +191,7 @@ TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
         ASSERT_TRUE(log);
         log->append_object("{\"rank\":0,\"event\":\"step\"}");
         log->append_object("{}");
-        log->append(EventKind::warning, 1, {{"message", "m"}});
+        log->append(1, WarningEvent{.message = "m"});
     }
     std::ofstream(folder / "events.jsonl", std::ios::app) << "{\"seq\":3,\"rank\":0,\"eve";
     auto log = EventLog::open(folder / "events.jsonl");
@@ -199,7 +199,7 @@ TEST_F(AgentParts, LogCutsATornLineAndGoesOn)
     EXPECT_EQ(log->next_seq(), 3);
     EXPECT_EQ(log->merged_lines().at(0), 1) << "the agent's own lines do not count";
     EXPECT_FALSE(log->merged_lines().contains(1));
-    log->append(EventKind::end, 0, {{"status", "ok"}});
+    log->append(0, EndEvent{.status = "ok"});
     const auto all = events();
     ASSERT_EQ(all.size(), 4u);
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -218,7 +218,7 @@ TEST_F(AgentParts, LogWritesWhatCameTogetherAndTheAgentsWordsAtOnce)
     EXPECT_TRUE(log->flush());
     EXPECT_EQ(events().size(), 1u);
     log->append_object("{\"rank\":0,\"event\":\"step\"}");
-    log->append(EventKind::warning, 1, {{"message", "m"}});
+    log->append(1, WarningEvent{.message = "m"});
     ASSERT_EQ(events().size(), 3u);
     EXPECT_EQ(text_field(events()[2], "event"), "warning") << "in the order in which they came";
     const std::string large = "{\"rank\":0,\"x\":\"" + std::string(1u << 19, 'x') + "\"}";
