@@ -19,17 +19,17 @@ namespace {
 using Job = std::vector<std::size_t>; // of each choice a setting
 constexpr std::size_t kOpen = SIZE_MAX;
 
-struct Place {
+struct PairPlace {
     std::size_t choice = 0, setting = 0;
-    bool operator==(const Place&) const = default;
+    bool operator==(const PairPlace&) const = default;
 };
 
-const PairSetting& at(Place place)
+const PairSetting& at(PairPlace place)
 {
     return choices()[place.choice].settings[place.setting];
 }
 
-Place place_of(const std::string& name)
+PairPlace place_of(const std::string& name)
 {
     for (std::size_t choice = 0; choice < choices().size(); ++choice) {
         const auto& settings = choices()[choice].settings;
@@ -118,10 +118,10 @@ std::string refusal(const Job& job)
 }
 
 // The two alone, each with what it means nothing without. Empty: refused, `why` says by what.
-std::optional<Job> alone(Place first, Place second, int most_ranks, std::string& why)
+std::optional<Job> alone(PairPlace first, PairPlace second, int most_ranks, std::string& why)
 {
     const std::vector<std::vector<std::string>> none{{}};
-    const auto companions = [&](Place place) -> const auto&
+    const auto companions = [&](PairPlace place) -> const auto&
     {
         return at(place).companions.empty() ? none : at(place).companions;
     };
@@ -131,7 +131,7 @@ std::optional<Job> alone(Place first, Place second, int most_ranks, std::string&
             Job job(choices().size(), 0);
             for (const auto* const names : {&of_second, &of_first})
                 for (const std::string& name : *names) {
-                    const Place place = place_of(name);
+                    const PairPlace place = place_of(name);
                     job[place.choice] = place.setting;
                 }
             job[first.choice] = first.setting;
@@ -166,8 +166,8 @@ public:
         TechniquePairs result;
         // Each pair alone, before rows are put together of those that are allowed.
         std::map<std::pair<std::size_t, std::size_t>, Job> alone_of;
-        std::vector<std::pair<Place, Place>> left;
-        each_pair([&](Place first, Place second) {
+        std::vector<std::pair<PairPlace, PairPlace>> left;
+        each_pair([&](PairPlace first, PairPlace second) {
             std::string why;
             if (auto job = alone(first, second, most_ranks_, why)) {
                 alone_of.emplace(std::pair(number(first), number(second)), *std::move(job));
@@ -189,7 +189,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t number(Place place) const { return first_of_[place.choice] + place.setting; }
+    [[nodiscard]] std::size_t number(PairPlace place) const { return first_of_[place.choice] + place.setting; }
 
     template <typename Use>
     static void each_pair(Use&& use)
@@ -199,7 +199,7 @@ private:
             for (std::size_t b = a + 1; b < all.size(); ++b)
                 for (std::size_t i = 0; i < all[a].settings.size(); ++i)
                     for (std::size_t j = 0; j < all[b].settings.size(); ++j)
-                        use(Place{a, i}, Place{b, j});
+                        use(PairPlace{a, i}, PairPlace{b, j});
     }
 
     void settle(const Job& job)
@@ -210,7 +210,7 @@ private:
     }
 
     // Pairs that the setting would add to the others of the job; none where it may not stand beside one of them.
-    [[nodiscard]] std::optional<int> gain(const Job& job, Place place) const
+    [[nodiscard]] std::optional<int> gain(const Job& job, PairPlace place) const
     {
         int fresh = 0;
         for (std::size_t other = 0; other < job.size(); ++other) {
@@ -226,7 +226,7 @@ private:
 
     // A job that runs with the two and as many pairs that no other has as come easily: from `job`, which has the two
     // alone, setting by setting, each kept where the whole still runs and gains.
-    Job filled(Job job, Place first, Place second)
+    Job filled(Job job, PairPlace first, PairPlace second)
     {
         std::vector<std::size_t> order(job.size());
         std::iota(order.begin(), order.end(), 0);
