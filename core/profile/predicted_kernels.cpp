@@ -84,7 +84,7 @@ public:
     // Those of these phases, in this order of phases within a layer; `back`: from the last layer to the first.
     Pass pass(const ChunkProgram& chunk, std::initializer_list<Phase> phases, bool back)
     {
-        std::vector<const Operation*> before, layer, after;
+        std::vector<const Operation*> before, layer, after, beside;
         bool was_layer = false;
         for (const Phase phase : phases) {
             was_layer = false;
@@ -92,7 +92,9 @@ public:
                 was_layer = was_layer || operation.in_layer;
                 if (operation.phase != phase || operation.is<HostCost>() || operation.part == Part::pp)
                     continue;
-                (operation.in_layer ? layer : was_layer ? after : before).push_back(&operation);
+                // What hides behind whole layers is spread over them.
+                const bool spread = !operation.in_layer && operation.window != Window::none && chunk.layers > 0;
+                (spread ? beside : operation.in_layer ? layer : was_layer ? after : before).push_back(&operation);
             }
         }
         if (back)
@@ -103,6 +105,8 @@ public:
             place(pass, free, *operation, operation->repeat, -1);
         for (int turn = 0; turn < chunk.layers; ++turn) {
             const int index = back ? chunk.layers - 1 - turn : turn;
+            for (const Operation* operation : beside)
+                place(pass, free, *operation, operation->repeat / chunk.layers, chunk.first_layer + index);
             for (const Operation* operation : layer) {
                 // What runs less often than there are layers is spread evenly over them.
                 const double each = operation->repeat / chunk.layers;

@@ -8,6 +8,7 @@
 //   bench_desktop --live SECONDS --rate N    a run on this computer (agent, fake trainer, history) of N steps a second,
 //   and
 //                                      how late the window's timer is meanwhile and when the run ends
+//   bench_desktop --kernels            a trace of a million kernels: read, laid beside a plan, drawn, searched
 //   bench_desktop --curves             20 runs of 100,000 steps laid over each other
 //   bench_desktop --history FOLDER     10,000 runs with 10 million steps, made in FOLDER the first time (about 2 GB)
 #include "app/desktop/appearance.h"
@@ -15,13 +16,12 @@
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/figure_card.h"
-#include "app/desktop/widgets/charts/curves_chart.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/history/history_model.h"
 #include "app/models/search/results_model.h"
 #include "core/history/store.h"
-#include "core/plan/presets.h"
+#include "tests/bench/desktop_bench.h"
 #include "tests/runner/support.h"
 
 #include <SQLiteCpp/Database.h>
@@ -35,7 +35,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <optional>
 #include <random>
@@ -43,48 +42,9 @@
 
 using namespace fourfold;
 using namespace fourfold::ui;
+using namespace fourfold::bench;
 
 namespace {
-double percentile(std::vector<double> values, double share)
-{
-    std::sort(values.begin(), values.end());
-    return values.empty() ? 0 : values[std::min(values.size() - 1, std::size_t(share * double(values.size())))];
-}
-
-// Processor time of this thread: what a busy computer leaves comparable.
-double threadMilliseconds()
-{
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return double(now.tv_sec) * 1e3 + double(now.tv_nsec) / 1e6;
-}
-
-template <typename Work>
-void measure(const char* what, int times, Work work)
-{
-    std::vector<double> wall, processor;
-    for (int i = 0; i < times; ++i) {
-        QElapsedTimer timer;
-        timer.start();
-        const double before = threadMilliseconds();
-        work(i);
-        processor.push_back(threadMilliseconds() - before);
-        wall.push_back(double(timer.nsecsElapsed()) / 1e6);
-    }
-    std::printf("%-60s %4d times  median %7.2f ms  p95 %7.2f ms  most %7.2f ms  (window's thread: median %.2f ms)\n",
-        what, times, percentile(wall, 0.5), percentile(wall, 0.95), percentile(wall, 1), percentile(processor, 0.5));
-}
-
-Plan largePlan()
-{
-    return *parse_plan(R"({"fourfold_plan": 1, "name": "Llama 3.1 405B on 16,384 H100", "model": "llama-3.1-405b",
-        "cluster": "grand-teton-h100", "gpus": 16384, "stack": "torchtitan",
-        "layout": {"tp": 8, "cp": 1, "pp": 16, "dp": 128},
-        "training": {"seq_len": 8192, "micro_batch": 1, "global_batch": 2048, "schedule": "1f1b",
-                     "sharding": "parameters", "recompute": "none"}})",
-        "");
-}
-
 // Counts the painting of one widget, so that no edit counts as answered before its picture is on show.
 class PaintWatch : public QObject {
 public:
@@ -183,16 +143,6 @@ void showHistory()
     measure("history: show 10,000 runs", 20, [&](int) { model.show(runs); });
     measure("history: filter 10,000 runs", 20,
         [&](int i) { model.setFilter(i % 2 ? QString() : QStringLiteral("plan 12")); });
-}
-// Resident memory of this process, MiB.
-double residentMib()
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("VmRSS:"))
-            return std::stod(line.substr(6)) / 1024;
-    }
-    return 0;
 }
 
 // How late an event that is due now is handled by the window's thread, looked at every 5 ms, and how much processor
@@ -402,56 +352,6 @@ void openHistory(const Presets& presets, const std::filesystem::path& folder)
         QApplication::processEvents();
     });
 }
-// The losses of long runs, noisy as they are, in one chart as wide as the window.
-void layCurves()
-{
-    constexpr int kRuns = 20, kSteps = 100'000;
-    view::RunCurves curves;
-    std::mt19937 random(7);
-    std::normal_distribution<double> noise(0, 0.2);
-    QElapsedTimer timer;
-    timer.start();
-    for (int i = 0; i < kRuns; ++i) {
-        view::CurveRun run;
-        run.id = run.name = "run " + std::to_string(i);
-        run.plan = "one";
-        run.training.global_batch = 512;
-        run.training.seq_len = 8192;
-        for (int step = 1; step <= kSteps; ++step) {
-            StepValues values;
-            values.loss = 2 + 9 / std::sqrt(1 + step / 50.0) + 0.05 * i + noise(random);
-            values.tps_per_gpu = 400 + 5 * noise(random);
-            run.append(step, 2.0 * step, values);
-        }
-        curves.add(std::move(run));
-    }
-    std::printf("%d runs of %d steps taken in: %.0f ms\n", kRuns, kSteps, double(timer.elapsed()));
-    CurvesChart chart(curves, view::CurveMetric::loss);
-    chart.resize(1200, 500);
-    QPixmap picture(chart.size());
-    const auto draw = [&] {
-        chart.refresh();
-        chart.render(&picture);
-    };
-    measure("curves: 20 runs x 100,000 steps, drawn", 50, [&](int) { draw(); });
-    measure("curves: the same smoothed anew and drawn over the raw ones", 50, [&](int i) {
-        curves.set_smoothing(i % 2 ? 0.9 : 0.95);
-        draw();
-    });
-    measure("curves: smoothed, another part of the axis", 50, [&](int i) {
-        curves.set_range(view::CurveRange{1000.0 * i, 1000.0 * i + 50'000});
-        draw();
-    });
-    curves.set_range({});
-    curves.set_groups(view::CurveGroups::plan);
-    measure("curves: as one group with its band", 20, [&](int) { draw(); });
-    curves.set_groups(view::CurveGroups::none);
-    draw();
-    measure("curves: the cursor moved", 50, [&](int i) {
-        chart.setCursor(1000.0 * i + 500);
-        chart.render(&picture);
-    });
-}
 } // namespace
 
 int main(int argc, char** argv)
@@ -468,6 +368,10 @@ int main(int argc, char** argv)
     const QStringList arguments = QApplication::arguments();
     if (arguments.value(1) == QStringLiteral("--history")) {
         openHistory(presets, arguments.value(2).toStdString());
+        return 0;
+    }
+    if (arguments.value(1) == QStringLiteral("--kernels")) {
+        drawKernels(presets);
         return 0;
     }
     if (arguments.value(1) == QStringLiteral("--curves")) {

@@ -303,6 +303,32 @@ TEST_F(Kineto, PredictedKernelsAreThePricesOfTheOperations)
     EXPECT_TRUE(predicted_kernels(Prediction(), {0}).tracks.empty());
 }
 
+// The gathers of a sharded model run while its layers compute, not behind them.
+TEST_F(Kineto, WhatHidesIsDrawnBesideWhatItHidesBehind)
+{
+    const auto plan = resolve(
+        *plan_from_json({{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}, {"stack", "torchtitan"},
+                            {"training", {{"sharding", "parameters"}, {"seq_len", 8192}}}},
+            ""),
+        Presets());
+    ASSERT_TRUE(plan) << plan.error().line();
+    const Prediction prediction = predict(*plan);
+    const KernelTimeline timeline = predicted_kernels(prediction, {0});
+    const auto track
+        = [&](const std::string& name) { return std::ranges::find(timeline.tracks, name, &KernelTrack::name); };
+    ASSERT_NE(track("stage 0, dp"), timeline.tracks.end());
+    double hidden = 0, whole = 0;
+    for (const KernelSpan& gather : track("stage 0, dp")->spans) {
+        if (gather.layer < 0)
+            continue;
+        whole += gather.end_s - gather.start_s;
+        for (const KernelSpan& kernel : track("stage 0, compute")->spans)
+            hidden += std::max(0.0, std::min(gather.end_s, kernel.end_s) - std::max(gather.start_s, kernel.start_s));
+    }
+    EXPECT_GT(whole, 0);
+    EXPECT_GT(hidden, 0.5 * whole);
+}
+
 TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
 {
     const std::string whole = test::kineto_trace().dump();

@@ -110,13 +110,13 @@ QColor timelineColor(BarKind kind, const Theme& theme)
     case BarKind::attention:
         return theme.backward;
     case BarKind::weight_gradient:
-    case BarKind::kernel:
         return theme.weightGradient;
     case BarKind::send_receive:
     case BarKind::communication:
         return theme.communication;
     case BarKind::gradient_reduce:
     case BarKind::parameter_gather:
+    case BarKind::kernel: // in no picture beside the two
         return theme.gradients;
     case BarKind::optimizer:
         return theme.optimizer;
