@@ -35,6 +35,7 @@ public:
         const Theme& theme = themeOf(option.widget);
         const bool selected = option.state & QStyle::State_Selected;
         painter->save();
+        painter->setLayoutDirection(Qt::LeftToRight); // places are reckoned from the left
         painter->fillRect(option.rect, selected ? theme.selection : theme.panel);
         const QRect line = option.rect.adjusted(px(10), 0, -px(10), 0);
         const QString keys = index.data(CommandModel::KeysRole).toString();

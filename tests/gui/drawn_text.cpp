@@ -13,6 +13,8 @@
 #include <QPaintEngine>
 #include <QPainter>
 #include <QPlainTextEdit>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTextBrowser>
 #include <QToolTip>
 #include <QWidget>
@@ -195,6 +197,31 @@ QStringList shortenedWithoutTip(QWidget& root)
         }
     }
     QToolTip::hideText();
+    return found;
+}
+
+QStringList withoutRoom(QWidget& root)
+{
+    QStringList found;
+    for (const QWidget* child : root.findChildren<QWidget*>()) {
+        if (!child->isVisible())
+            continue;
+        const auto* area = qobject_cast<const QScrollArea*>(child);
+        if (const int hidden = area ? area->horizontalScrollBar()->maximum() : 0; hidden > 0)
+            found << QStringLiteral("%1 pixels of %2 are out of reach")
+                         .arg(hidden)
+                         .arg(area->parentWidget()->objectName());
+        if (qobject_cast<const QHeaderView*>(child) || qobject_cast<const QHeaderView*>(child->parentWidget()))
+            continue;
+        const QSize needed = child->minimumSizeHint().boundedTo(child->maximumSize());
+        if (child->width() < needed.width() || child->height() < needed.height())
+            found << QStringLiteral("%1 %2 is %3 x %4, not %5 x %6")
+                         .arg(QString::fromLatin1(child->metaObject()->className()), child->objectName())
+                         .arg(child->width())
+                         .arg(child->height())
+                         .arg(needed.width())
+                         .arg(needed.height());
+    }
     return found;
 }
 

@@ -28,4 +28,8 @@ QStringList unreadableTexts(QWidget& root);
 // line each. What ends in an ellipsis by itself ("Export...") is no shortened text.
 QStringList shortenedWithoutTip(QWidget& root);
 
+// Of the visible widgets under `root`, each that is smaller than it needs to be or that is partly out of reach in an
+// area that scrolls from side to side, a line each. Headings of tables scroll with them.
+QStringList withoutRoom(QWidget& root);
+
 } // namespace fourfold::ui::test

@@ -29,6 +29,8 @@ Card::Card(const QString& title, QWidget* parent)
     : QWidget(parent)
     , m_title(title)
 {
+    // A picture keeps its direction in a window from right to left: axes and steps run to the right.
+    setLayoutDirection(Qt::LeftToRight);
     setAccessibleName(title);
 }
 

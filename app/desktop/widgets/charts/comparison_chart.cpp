@@ -128,6 +128,7 @@ ComparisonChart::ComparisonChart(const QString& title, const QString& subtitle, 
     m_view->setRenderHint(QPainter::Antialiasing);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setFocusPolicy(Qt::NoFocus);
+    m_view->viewport()->setFocusPolicy(Qt::NoFocus); // the card is what the keyboard reaches
     m_view->setAttribute(Qt::WA_TransparentForMouseEvents); // the card has the menu
     m_view->setBackgroundBrush(Qt::NoBrush);
     m_view->viewport()->setAutoFillBackground(false);

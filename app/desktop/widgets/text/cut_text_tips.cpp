@@ -92,7 +92,8 @@ bool CutTextTips::eventFilter(QObject* watched, QEvent* event)
         return QObject::eventFilter(watched, event);
     auto* widget = qobject_cast<QWidget*>(watched);
     const auto* box = qobject_cast<QComboBox*>(widget);
-    if (!widget || (!widget->toolTip().isEmpty() && !box))
+    const bool mayAdd = box || qobject_cast<QLineEdit*>(widget); // to a tip of its own
+    if (!widget || (!widget->toolTip().isEmpty() && !mayAdd))
         return QObject::eventFilter(watched, event);
     const auto* help = static_cast<QHelpEvent*>(event);
     Cut cut;
