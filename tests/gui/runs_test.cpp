@@ -125,6 +125,13 @@ private slots:
         QVERIFY(QTest::qWaitFor([&] { return w.live().run().step() > 0; }, kPatience));
         QCOMPARE(w.stop(false), 1); // asked, and let run
         QVERIFY(w.window.controller().isRunning() && !w.window.controller().isStopping());
+        {
+            const test::DialogWatch watch(
+                [](QMessageBox& box) { QCOMPARE(box.objectName(), QStringLiteral("stopAsked")); });
+            QVERIFY(test::clickMenuBar(w.window, {QStringLiteral("Run"), QStringLiteral("Stop the run")}));
+            QTRY_COMPARE(watch.seen(), 1); // the menu asks as well; Escape lets it run
+        }
+        QVERIFY(w.window.controller().isRunning() && !w.window.controller().isStopping());
         QCOMPARE(w.stop(), 1);
         QVERIFY(!w.button("stop")->isEnabled());
         QVERIFY(w.ends());

@@ -17,10 +17,7 @@
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
-#include <QHeaderView>
 #include <QPushButton>
-#include <QScrollArea>
-#include <QScrollBar>
 #include <QSpinBox>
 #include <QTabBar>
 #include <QTableView>
@@ -61,29 +58,11 @@ struct Fixture : WindowFixture {
     }
     QString look(const QString& what)
     {
-        QStringList lines = unreadableTexts(window) + shortenedWithoutTip(window);
+        QStringList lines
+            = unreadableTexts(window) + shortenedWithoutTip(window) + withoutRoom(*window.centralWidget());
         const QSize least = window.minimumSizeHint();
         if (least.width() > room.width() || least.height() > room.height())
             lines << QStringLiteral("needs %1 x %2").arg(least.width()).arg(least.height());
-        for (const QScrollArea* area : window.findChildren<QScrollArea*>()) {
-            const int hidden = area->horizontalScrollBar()->maximum();
-            if (area->isVisible() && hidden > 0)
-                lines << QStringLiteral("%1 pixels of %2 are out of reach")
-                             .arg(hidden)
-                             .arg(area->parentWidget()->objectName());
-        }
-        for (const QWidget* child : window.centralWidget()->findChildren<QWidget*>()) {
-            if (qobject_cast<const QHeaderView*>(child) || qobject_cast<const QHeaderView*>(child->parentWidget()))
-                continue; // scrolls with its table
-            const QSize needed = child->minimumSizeHint().boundedTo(child->maximumSize());
-            if (child->isVisible() && (child->width() < needed.width() || child->height() < needed.height()))
-                lines << QStringLiteral("%1 %2 is %3 x %4, not %5 x %6")
-                             .arg(QString::fromLatin1(child->metaObject()->className()), child->objectName())
-                             .arg(child->width())
-                             .arg(child->height())
-                             .arg(needed.width())
-                             .arg(needed.height());
-        }
         return lines.isEmpty() ? QString() : what + QStringLiteral(":\n  ") + lines.join(QStringLiteral("\n  "));
     }
     QSize room;

@@ -64,6 +64,31 @@ TEST(Explain, TheRootIsThePredictedFigure)
     EXPECT_EQ(explain(p, "mfu")->value, p.mfu ? p.mfu : p.mfu_bf16_peak);
 }
 
+// A stage with several chunks does the same in each: it is said once, with how often.
+TEST(Explain, AnOperationStandsThereOnceNotOncePerChunk)
+{
+    const Prediction p = predict(example("llama-3.1-405b-torchtitan-512"));
+    ASSERT_GT(p.plan.layout.virtual_stages, 1);
+    const auto expect_once = [](const Explanation& part) {
+        std::set<std::string> seen;
+        for (const Explanation& node : part.children) {
+            const std::size_t how_often = node.formula.rfind(" times per ");
+            const std::size_t end = how_often == std::string::npos ? how_often : node.formula.rfind(", ", how_often);
+            EXPECT_TRUE(seen.insert(node.label + " = " + node.formula.substr(0, end)).second)
+                << part.label << ": " << node.label << " = " << node.formula;
+        }
+    };
+    for (const Explanation& part : explain(p, "step_time_s")->children)
+        expect_once(part);
+    for (const Span& span : p.timeline.spans) {
+        if (span.kind != SpanKind::forward || span.stage != 1)
+            continue;
+        expect_once(explain_span(p, span.kind, span.end_s - span.start_s));
+        return;
+    }
+    FAIL() << "no forward pass in the timeline";
+}
+
 TEST(Explain, StepTimeOpensIntoPartsAndOperationsWithTheirFormulas)
 {
     const Prediction p = predict(example("llama-3.1-8b-tsubame4-16"));
