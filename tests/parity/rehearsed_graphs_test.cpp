@@ -28,7 +28,7 @@ ResolvedPlan graph_plan(int layers, bool recorded, const std::vector<std::string
     return fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()), joined(settings, more));
 }
 
-RankRehearsal rehearsed(const ResolvedPlan& plan, int rank = 0)
+RankRehearsal rehearsed_with_graphs(const ResolvedPlan& plan, int rank = 0)
 {
     auto found = rehearse_rank(plan, rank);
     EXPECT_TRUE(found) << found.error().line();
@@ -38,7 +38,8 @@ RankRehearsal rehearsed(const ResolvedPlan& plan, int rank = 0)
 TEST(RehearsedGraphs, TakeOneCallForAPassOfALayer)
 {
     const auto launches_of_a_layer = [](bool recorded) {
-        const RankRehearsal more = rehearsed(graph_plan(3, recorded)), less = rehearsed(graph_plan(2, recorded));
+        const RankRehearsal more = rehearsed_with_graphs(graph_plan(3, recorded)),
+                            less = rehearsed_with_graphs(graph_plan(2, recorded));
         return double(more.work.launches - less.work.launches) / 8; // micro-batches
     };
     // Besides the optimizer's, which are the bucket's.
@@ -49,7 +50,8 @@ TEST(RehearsedGraphs, TakeOneCallForAPassOfALayer)
 
 TEST(RehearsedGraphs, ComputeTheSame)
 {
-    const RankRehearsal computed = rehearsed(graph_plan(4, false)), recorded = rehearsed(graph_plan(4, true));
+    const RankRehearsal computed = rehearsed_with_graphs(graph_plan(4, false)),
+                        recorded = rehearsed_with_graphs(graph_plan(4, true));
     EXPECT_EQ(recorded.work.flops, computed.work.flops);
     // A copy of what goes into the layers, forward and backward, more; kernels that are played are the same.
     EXPECT_NEAR(recorded.work.seconds / computed.work.seconds, 1, 0.03);
@@ -65,7 +67,8 @@ TEST_P(GraphMemory, IsWhatThePlannerSays)
     const ResolvedPlan with = graph_plan(8, true, GetParam()), without = graph_plan(8, false, GetParam());
     const Prediction planned_with = predict(with), planned_without = predict(without);
     for (int stage = 0; stage < with.layout.pp; ++stage) {
-        const RankRehearsal recorded = rehearsed(with, stage), computed = rehearsed(without, stage);
+        const RankRehearsal recorded = rehearsed_with_graphs(with, stage),
+                            computed = rehearsed_with_graphs(without, stage);
         EXPECT_EQ(recorded.misused, "") << "stage " << stage;
         // Of reserved memory: what a pool has free is nobody else's. Its segments of 20 MiB are not filled.
         constexpr double kGiB = 1 << 30, kSegments = 0.125;

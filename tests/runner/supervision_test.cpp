@@ -143,8 +143,8 @@ TEST_F(Supervision, RanksThatAreStoppedEndTheirSave)
         return std::filesystem::exists(node / "saved0.whole") + std::filesystem::exists(node / "saved1.whole");
     };
     EXPECT_EQ(stopped("1500", 100, 600), 2);
-    EXPECT_THAT(observer.texts,
-        testing::Contains(testing::HasSubstr("its ranks end their step and save a checkpoint")));
+    EXPECT_THAT(
+        observer.texts, testing::Contains(testing::HasSubstr("its ranks end their step and save a checkpoint")));
     EXPECT_EQ(stopped("60000", 100, 0.3), 0) << "not longer than the target allows";
     EXPECT_EQ(stopped("60000", 0, 600), 0) << "the plan saves nothing";
 }

@@ -28,7 +28,8 @@ constexpr double kGangGraceSeconds = 0.04; // the other ranks wait in a collecti
 constexpr double kUnkillableSeconds = 5; // processes in an uninterruptible wait are reported, not waited for
 constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
 constexpr int kWaitMs = 50, kBusyWaitMs = 5;
-constexpr double kSaveSilence = 10, kSaveSteps = 3; // a save has ended or hangs when nothing moves for the longer of them
+constexpr double kSaveSilence = 10,
+                 kSaveSteps = 3; // a save has ended or hangs when nothing moves for the longer of them
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
 
 std::string log_name(const RankPlace& place)
@@ -376,8 +377,8 @@ void RankSupervision::begin_stop(double grace_s)
     report("stopping");
 }
 
-// Ranks that were asked to stop end their step first and then save a checkpoint: that takes as long as it takes, as long
-// as something of them moves.
+// Ranks that were asked to stop end their step first and then save a checkpoint: that takes as long as it takes, as
+// long as something of them moves.
 bool RankSupervision::still_saves(double now)
 {
     if (now > save_until_)
