@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shapes of the operators that LibTorch knows on device `meta` from Python only, and what their kernels allocate for
 // themselves where it is much: here a GPU's, in cpu_kernels.h a CPU's.
+#include "runner/trainer/rehearsal/meta_kernels.h"
+
 #include "runner/trainer/rehearsal/cpu_kernels.h"
 #include "runner/trainer/rehearsal/rehearsed_device.h"
 
@@ -171,6 +173,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(const at
 }
 
 } // namespace
+
+void need_meta_kernels() { }
 
 TORCH_LIBRARY_IMPL(aten, Meta, library)
 {

@@ -3,6 +3,7 @@
 
 #include "runner/trainer/rehearsal/cpu_kernels.h"
 #include "runner/trainer/rehearsal/lasting.h"
+#include "runner/trainer/rehearsal/meta_kernels.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -278,6 +279,7 @@ RehearsedDevice::RehearsedDevice(Ledger& own_ledger, const RehearsalPrices& own_
     , nodes_(at::addGlobalCallback(
           at::RecordFunctionCallback(begin_node, end_node).scopes({at::RecordScope::BACKWARD_FUNCTION})))
 {
+    need_meta_kernels();
     static LedgerAllocator allocator;
     c10::SetAllocator(c10::DeviceType::Meta, &allocator, /*priority=*/1);
     ledger = &own_ledger;

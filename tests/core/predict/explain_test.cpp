@@ -78,7 +78,9 @@ TEST(Explain, AnOperationStandsThereOnceNotOncePerChunk)
                 << part.label << ": " << node.label << " = " << node.formula;
         }
     };
-    for (const Explanation& part : explain(p, "step_time_s")->children)
+    const auto step = explain(p, "step_time_s");
+    ASSERT_TRUE(step);
+    for (const Explanation& part : step->children)
         expect_once(part);
     for (const Span& span : p.timeline.spans) {
         if (span.kind != SpanKind::forward || span.stage != 1)
