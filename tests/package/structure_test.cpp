@@ -89,8 +89,9 @@ TEST(Structure, FewFilesSeeTheHeavyTorchHeaders)
     std::string list;
     for (const std::string& file : heavy)
         list += file + " ";
-    // Of them rehearsal/meta_kernels.cpp and cpu_kernels.cpp register operators, autograd/saved_tensors.cpp hooks.
-    constexpr std::size_t kMost = 11;
+    // Of them rehearsal/meta_kernels.cpp and cpu_kernels.cpp register operators, autograd/saved_tensors.cpp hooks;
+    // autograd/gradients_of.cpp asks for gradients within a recorded layer.
+    constexpr std::size_t kMost = 12;
     EXPECT_LE(heavy.size(), kMost) << list;
 }
 

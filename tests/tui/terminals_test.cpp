@@ -94,6 +94,7 @@ TEST_F(TuiTerminals, ListsQuestionsTreesAndFormsTakeTheMouse)
     ASSERT_TRUE(program.hides("Derivation: "));
     program.type("N");
     ASSERT_TRUE(program.shows("A plan from three answers")) << program.grid().text();
+    program.settle(); // the whole form stands below its title
     const int title = program.grid().place_of("A plan from three answers").first;
     click("GPUs", title); // its line
     program.type("\x15"

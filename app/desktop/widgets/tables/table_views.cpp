@@ -123,7 +123,8 @@ QStringList viewsOf(const DataTable& table)
         for (const std::string& name : *all)
             names << exactText(name);
     }
-    for (const auto& [name, view] : ofProject(table).items()) {
+    const Json projects = ofProject(table);
+    for (const auto& [name, view] : projects.items()) {
         if (!names.contains(exactText(name)))
             names << exactText(name);
     }
