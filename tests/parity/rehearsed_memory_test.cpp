@@ -77,9 +77,10 @@ TEST_P(PlannedMemory, IsWhatARehearsalHolds)
     for (int stage = 0; stage < plan.layout.pp; ++stage) {
         const auto rehearsed = rehearse_rank(plan, stage * plan.layout.tp * plan.layout.cp);
         ASSERT_TRUE(rehearsed) << rehearsed.error().line();
-        constexpr double kGiB = 1 << 30, kBound = 0.04;
+        constexpr double kGiB = 1 << 30;
+        const double bound = plan.training.async_tp ? 0.05 : 0.04; // what pieces of its products hold is not planned
         const double held = double(rehearsed->requested) / kGiB;
-        EXPECT_NEAR(planned.memory_by_stage.at(std::size_t(stage)).total(), held, kBound * held) << "stage " << stage;
+        EXPECT_NEAR(planned.memory_by_stage.at(std::size_t(stage)).total(), held, bound * held) << "stage " << stage;
     }
 }
 

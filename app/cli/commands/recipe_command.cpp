@@ -110,7 +110,7 @@ Table expected_table(const Recipe& recipe, const ResolvedPlan& plan, const std::
     Table table;
     table.columns = {{"tokens", "tokens", 1, 1e-6, " M"}, {"step", "step"}};
     for (const LossCurve& curve : recipe.curves)
-        table.columns.push_back({recipe.curves.size() == 1 ? "expected" : curve.name, {}, 4});
+        table.columns.push_back({&curve == &recipe.curves.front() ? "expected" : curve.name, {}, 4});
     const auto add = [&](double tokens, const std::optional<double>& measured) {
         std::vector<Cell> row{tokens, static_cast<std::int64_t>(std::llround(tokens / plan.tokens_per_step()))};
         for (const LossCurve& curve : recipe.curves)
