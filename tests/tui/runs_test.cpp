@@ -190,6 +190,7 @@ TEST_F(TuiRuns, StartsARunShowsItAndFindsItInTheHistory)
     const auto write = [&](const std::string& name, const std::string& begin) {
         const std::filesystem::path file = folder_ / name;
         program.type("\x15" + file.string() + "\r");
+        EXPECT_TRUE(program.hides("Export ")) << program.grid().text(); // "Wrote" may be of the file before
         EXPECT_TRUE(program.shows("Wrote ")) << program.grid().text();
         EXPECT_THAT(must(read_text_file(file)), ::testing::StartsWith(begin));
     };
