@@ -56,7 +56,7 @@ void report(const char* type, const char* what, int rounds, const std::function<
 
 void compare(at::ScalarType type, const char* name, int rounds)
 {
-    const auto random = [&, seed = uint64_t(1)](std::vector<int64_t> shape) mutable {
+    auto random = [&, seed = uint64_t(1)](const std::vector<int64_t>& shape) mutable {
         return at::randn(shape, at::detail::createCPUGenerator(seed++), at::TensorOptions(at::kFloat)).to(type);
     };
     const at::Tensor x = random({kExperts * kRows, kIn}).requires_grad_(true), slope = random({kExperts * kRows, kOut});
