@@ -48,7 +48,9 @@ Latency latency_of(const GroupSpan& span, const Cluster& cluster)
     return {us.levels * 1e-6, us.ring * 1e-6, us.tree * 1e-6};
 }
 
-const char* word(CollectiveKind kind)
+} // namespace
+
+const char* collective_word(CollectiveKind kind)
 {
     switch (kind) {
     case Collective::all_reduce:
@@ -62,8 +64,6 @@ const char* word(CollectiveKind kind)
     }
     return "";
 }
-
-} // namespace
 
 double collective_bandwidth(const GroupSpan& span, const CostContext& context)
 {
@@ -114,7 +114,7 @@ Price price_collective(const Collective& collective, const CostContext& context)
     }
     if (context.with_formulas)
         price.formula = text_of("%s%s over %d ranks on %d node%s: %.4g MB / %.4g GB/s + %.3g us start-up = %.4g ms",
-            algorithm, word(collective.kind), span.size, span.nodes, span.nodes == 1 ? "" : "s", bytes / 1e6,
+            algorithm, collective_word(collective.kind), span.size, span.nodes, span.nodes == 1 ? "" : "s", bytes / 1e6,
             (*algorithm == 't' ? kTreeBandwidth : 1) * bandwidth / 1e9, alpha * 1e6, price.seconds * 1e3);
     return price;
 }

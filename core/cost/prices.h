@@ -37,6 +37,7 @@ Price price_elementwise(const Elementwise& pass, const CostContext& context);
 Price price_collective(const Collective& collective, const CostContext& context);
 Usage usage_of_collective(const Collective& collective, const CostContext& context);
 StepWork step_work_of_collective(const Collective& collective);
+const char* collective_word(CollectiveKind kind); // "reduce-scatter"
 // All-to-all. `alpha`: its start-up. An exchange of tokens between experts has its routing; see expert_send_once.
 Price price_exchange(const Collective& exchange, const GroupSpan& span, double alpha, const CostContext& context);
 Price price_send_receive(const PointToPoint& transfer, const CostContext& context);

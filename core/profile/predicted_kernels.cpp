@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/passes.h"
+#include "core/cost/prices.h"
 #include "core/layout/mesh.h"
 #include "core/plan/plan_schedule.h"
 #include "core/predict/step_time.h"
@@ -57,12 +58,11 @@ public:
 
     std::uint32_t facts_of(const Operation& operation, double times = 1)
     {
-        constexpr std::array kCollectives{"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
         KernelFacts facts{
             operation.name, std::visit(KindOf{}, operation.work), {}, {}, 0, 0, operation.flops() * times};
         GroupKind group = GroupKind::none;
         if (const auto* collective = operation.as<Collective>()) {
-            facts.collective = kCollectives[static_cast<std::size_t>(collective->kind)];
+            facts.collective = collective_word(collective->kind);
             facts.bytes = collective->bytes * times;
             group = collective->group;
         } else if (const auto* transfer = operation.as<PointToPoint>()) {
