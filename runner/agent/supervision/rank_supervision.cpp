@@ -210,8 +210,8 @@ void RankSupervision::take_stop(const StopRequest& request)
     end_.decide(request);
     begin_stop(request.grace_s);
     // Ranks of a run that goes wrong have nothing to save; those of one that is ended do.
-    if (spec_.saves && (request.status == RunState::cancelled || request.status == RunState::preempted))
-        save_until_ = kill_at_ + spec_.limits.save_s;
+    if (request.status == RunState::cancelled || request.status == RunState::preempted)
+        give_time_to_save();
 }
 
 // What a session asks at the door.
@@ -236,7 +236,7 @@ void RankSupervision::look_at_lease()
     end_.decide(RunState::cancelled,
         "nobody has followed the run for " + seconds(spec_.limits.lease_s) + " (the target's timeouts.lease_s)");
     begin_stop(spec_.grace_s);
-    save_until_ = spec_.saves ? kill_at_ + spec_.limits.save_s : 0;
+    give_time_to_save();
 }
 
 // Whether any rank has told something, begun or ended a collective, read or written since the last look.
@@ -375,6 +375,12 @@ void RankSupervision::begin_stop(double grace_s)
     for (const auto& [pid, place] : running_)
         kill(-pid, SIGTERM);
     report("stopping");
+}
+
+void RankSupervision::give_time_to_save()
+{
+    if (spec_.saves)
+        save_until_ = kill_at_ + spec_.limits.save_s;
 }
 
 // Ranks that were asked to stop end their step first and then save a checkpoint: that takes as long as it takes, as

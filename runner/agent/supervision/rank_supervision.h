@@ -51,6 +51,7 @@ private:
     void judge_failures();
     void say(const Culprit& culprit);
     void begin_stop(double grace_s);
+    void give_time_to_save(); // after begin_stop()
     [[nodiscard]] bool look_for_life();
     [[nodiscard]] bool still_saves(double now);
     void end_leftovers();
