@@ -28,12 +28,6 @@ Json objectOf(const Json& json)
 {
     return json.is_object() ? json : Json::object();
 }
-
-// The member `key` of an object; null where there is none.
-Json memberOf(const Json& object, const std::string& key)
-{
-    return object.is_object() && object.contains(key) ? object.at(key) : Json();
-}
 } // namespace
 
 ProjectFiles::ProjectFiles(const Parts& parts, QWidget* window)
@@ -126,15 +120,16 @@ void ProjectFiles::adopt(view::Project project)
     m_unusable.clear();
     m_parts.session.addRecentProject(exactText(m_project->folder().string()));
     m_parts.files.setFolder(m_project->folder());
-    keepViewsIn({[this](const std::string& table) { return objectOf(memberOf(m_project->part(kViews), table)); },
-        [this](const std::string& table, const Json& views) {
-            Json all = objectOf(m_project->part(kViews));
-            if (views.empty())
-                all.erase(table);
-            else
-                all[table] = views;
-            m_project->set_part(kViews, std::move(all));
+    keepViewsIn({[this]() -> Expected<Json> { return objectOf(m_project->part(kViews)); },
+        [this](const Json& all) -> Expected<void> {
+            Json views = Json::object();
+            for (const auto& [table, kept] : all.items()) {
+                if (!kept.empty())
+                    views[table] = kept;
+            }
+            m_project->set_part(kViews, std::move(views));
             keep();
+            return {};
         }});
     watch();
     emit changed();

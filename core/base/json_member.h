@@ -6,6 +6,7 @@
 
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace fourfold {
 
@@ -20,6 +21,20 @@ Value member_or(const Json& object, const char* key, Value fallback)
                 : std::is_integral_v<Value> ? found->is_number_integer()
                                             : found->is_string());
     return fits ? found->template get<Value>() : fallback;
+}
+
+// The texts of the list `key` of an object; what is none is left out, and all where it is no list.
+inline std::vector<std::string> texts_of(const Json& object, const char* key)
+{
+    std::vector<std::string> texts;
+    const auto list = object.find(key);
+    if (list == object.end() || !list->is_array())
+        return texts;
+    for (const Json& entry : *list) {
+        if (entry.is_string())
+            texts.push_back(entry.get<std::string>());
+    }
+    return texts;
 }
 
 } // namespace fourfold

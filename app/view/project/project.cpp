@@ -27,17 +27,6 @@ std::filesystem::path absolute_folder(const std::filesystem::path& folder)
     return error ? std::filesystem::absolute(folder) : whole;
 }
 
-// Of a list of texts; what is none of them is left out.
-std::vector<std::string> texts_of(const Json& list)
-{
-    std::vector<std::string> texts;
-    for (const Json& entry : list.is_array() ? list : Json::array()) {
-        if (entry.is_string())
-            texts.push_back(entry.get<std::string>());
-    }
-    return texts;
-}
-
 Expected<void> check_format(const Json& document, const std::string& where)
 {
     if (!document.is_object() || !document.contains("fourfold_project"))
@@ -145,7 +134,7 @@ std::string Project::name() const
 std::vector<std::filesystem::path> Project::plans() const
 {
     std::vector<std::filesystem::path> files;
-    for (const std::string& plan : texts_of(part("plans")))
+    for (const std::string& plan : texts_of(document_, "plans"))
         files.push_back(path_of(plan, folder_));
     return files;
 }
@@ -163,7 +152,7 @@ void Project::set_plans(const std::vector<std::filesystem::path>& files)
 std::string Project::notes() const
 {
     std::string notes;
-    for (const std::string& line : texts_of(part("notes")))
+    for (const std::string& line : texts_of(document_, "notes"))
         notes += line + "\n";
     return notes;
 }

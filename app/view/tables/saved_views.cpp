@@ -14,17 +14,24 @@ namespace {
 constexpr const char *kVersion = "fourfold_views", *kViews = "views";
 constexpr std::size_t kLongestName = 100; // characters
 
-std::vector<std::string> words_at(const Json& json, const char* key)
+Expected<std::string> usable_name(const std::string& text)
 {
-    std::vector<std::string> words;
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_array())
-        return words;
-    for (const Json& word : *found) {
-        if (word.is_string())
-            words.push_back(word.get<std::string>());
-    }
-    return words;
+    std::string name = printable(std::string(trimmed(text)), kLongestName);
+    if (name.empty())
+        return Problem{ProblemCode::bad_input, "a view has a name", "", ""};
+    return name;
+}
+
+Expected<Json> read_file(const std::filesystem::path& file)
+{
+    Expected<Json> kept = read_json_file(file);
+    if (!kept && kept.error().code == ProblemCode::not_found)
+        return Json{{kVersion, 1}, {kViews, Json::object()}};
+    FOURFOLD_TRY(Json all, std::move(kept));
+    if (!all.is_object() || member_or(all, kVersion, 0) != 1 || !all.contains(kViews) || !all[kViews].is_object())
+        return Problem{ProblemCode::bad_input, "holds no views of tables that this version reads",
+            "move it away to begin anew", printable(file.string(), kUncut)};
+    return all;
 }
 } // namespace
 
@@ -45,7 +52,7 @@ SavedView saved_view_from_json(const Json& json)
 {
     if (!json.is_object())
         return {};
-    SavedView view{words_at(json, "columns"), words_at(json, "hidden"), {}, member_or(json, "sorted", std::string()),
+    SavedView view{texts_of(json, "columns"), texts_of(json, "hidden"), {}, member_or(json, "sorted", std::string()),
         member_or(json, "falling", false), member_or(json, "filter", std::string()),
         member_or(json, "front_only", false), member_or(json, "differences_only", false)};
     constexpr int kWidest = 10'000;
@@ -75,14 +82,6 @@ std::string said(const SavedView& view)
     return joined(parts, "; ");
 }
 
-Expected<std::string> usable_view_name(const std::string& text)
-{
-    std::string name = printable(std::string(trimmed(text)), kLongestName);
-    if (name.empty())
-        return Problem{ProblemCode::bad_input, "a view has a name", "", ""};
-    return name;
-}
-
 std::string column_name(std::string_view title)
 {
     std::string name(title);
@@ -90,9 +89,30 @@ std::string column_name(std::string_view title)
     return name.empty() ? "Pin" : name;
 }
 
-SavedViews::SavedViews(std::string table, std::filesystem::path file)
+ViewStore view_file(std::filesystem::path file)
+{
+    const auto read = [file]() -> Expected<Json> {
+        FOURFOLD_TRY(const Json all, read_file(file));
+        return all.at(kViews);
+    };
+    const auto write = [file](const Json& views) -> Expected<void> {
+        FOURFOLD_TRY(Json all, read_file(file));
+        all[kViews] = views;
+        if (const std::error_code error = make_private_folders(file.parent_path()))
+            return Problem{ProblemCode::io, error.message(), "", printable(file.parent_path().string(), kUncut)};
+        return write_file_atomically(file, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    };
+    return {read, write};
+}
+
+SavedViews::SavedViews(std::string table, ViewStore store)
     : table_(std::move(table))
-    , file_(std::move(file))
+    , store_(std::move(store))
+{
+}
+
+SavedViews::SavedViews(std::string table, std::filesystem::path file)
+    : SavedViews(std::move(table), view_file(std::move(file)))
 {
 }
 
@@ -103,33 +123,17 @@ std::filesystem::path SavedViews::default_file()
 
 Expected<Json> SavedViews::read() const
 {
-    Json all{{kVersion, 1}, {kViews, Json::object()}};
-    Expected<Json> kept = read_json_file(file_);
-    if (!kept && kept.error().code != ProblemCode::not_found)
-        return kept.error();
-    if (kept)
-        all = *std::move(kept);
-    if (!all.is_object() || member_or(all, kVersion, 0) != 1 || !all.contains(kViews) || !all[kViews].is_object())
-        return Problem{ProblemCode::bad_input, "holds no views of tables that this version reads",
-            "move it away to begin anew", printable(file_.string(), kUncut)};
-    Json& views = all[kViews][table_];
-    if (!views.is_object())
+    FOURFOLD_TRY(Json all, store_.read());
+    if (Json& views = all[table_]; !views.is_object())
         views = Json::object();
     return all;
-}
-
-Expected<void> SavedViews::write(const Json& all) const
-{
-    if (const std::error_code error = make_private_folders(file_.parent_path()))
-        return Problem{ProblemCode::io, error.message(), "", printable(file_.parent_path().string(), kUncut)};
-    return write_file_atomically(file_, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Expected<std::vector<std::string>> SavedViews::names() const
 {
     FOURFOLD_TRY(const Json all, read());
     std::vector<std::string> names;
-    for (const auto& [name, view] : all[kViews][table_].items())
+    for (const auto& [name, view] : all[table_].items())
         names.push_back(name);
     std::ranges::sort(names, {}, [](const std::string& name) { return lower_case(name); });
     return names;
@@ -138,7 +142,7 @@ Expected<std::vector<std::string>> SavedViews::names() const
 Expected<SavedView> SavedViews::find(const std::string& name) const
 {
     FOURFOLD_TRY(const Json all, read());
-    const Json& views = all[kViews][table_];
+    const Json& views = all[table_];
     const auto found = views.find(name);
     if (found == views.end())
         return Problem{ProblemCode::not_found, "there is no view " + in_quotes(name), "", ""};
@@ -147,17 +151,17 @@ Expected<SavedView> SavedViews::find(const std::string& name) const
 
 Expected<void> SavedViews::keep(const std::string& name, const SavedView& view) const
 {
-    FOURFOLD_TRY(const std::string wanted, usable_view_name(name));
+    FOURFOLD_TRY(const std::string wanted, usable_name(name));
     FOURFOLD_TRY(Json all, read());
-    all[kViews][table_][wanted] = to_json(view);
-    return write(all);
+    all[table_][wanted] = to_json(view);
+    return store_.write(all);
 }
 
 Expected<void> SavedViews::rename(const std::string& name, const std::string& to) const
 {
-    FOURFOLD_TRY(const std::string wanted, usable_view_name(to));
+    FOURFOLD_TRY(const std::string wanted, usable_name(to));
     FOURFOLD_TRY(Json all, read());
-    Json& views = all[kViews][table_];
+    Json& views = all[table_];
     if (!views.contains(name))
         return Problem{ProblemCode::not_found, "there is no view " + in_quotes(name), "", ""};
     if (wanted == name)
@@ -166,14 +170,14 @@ Expected<void> SavedViews::rename(const std::string& name, const std::string& to
         return Problem{ProblemCode::conflict, "there is a view " + in_quotes(wanted) + " already", "", ""};
     views[wanted] = views[name];
     views.erase(name);
-    return write(all);
+    return store_.write(all);
 }
 
 Expected<void> SavedViews::forget(const std::string& name) const
 {
     FOURFOLD_TRY(Json all, read());
-    all[kViews][table_].erase(name);
-    return write(all);
+    all[table_].erase(name);
+    return store_.write(all);
 }
 
 } // namespace fourfold::view

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -35,15 +36,21 @@ SavedView saved_view_from_json(const Json& json);
 // "tp = 8; by Memory GiB, falling; without EP, Micro"
 std::string said(const SavedView& view);
 
-// On one line, without blanks around it; a Problem where nothing is left.
-Expected<std::string> usable_view_name(const std::string& text);
-
 // A column's title on one line; that of the pins has none and is "Pin".
 std::string column_name(std::string_view title);
 
-// The views of one table in the user's file of them. A file that cannot be used is a Problem, and stays as it is.
+// Where views are kept: all of them, by table and name.
+struct ViewStore {
+    std::function<Expected<Json>()> read; // an object
+    std::function<Expected<void>(const Json& all)> write;
+};
+// The user's file of them. One that cannot be used is a Problem, and stays as it is.
+ViewStore view_file(std::filesystem::path file);
+
+// The views of one table.
 class SavedViews {
 public:
+    SavedViews(std::string table, ViewStore store);
     explicit SavedViews(std::string table, std::filesystem::path file = default_file());
     static std::filesystem::path default_file(); // config_folder()/table-views.json
 
@@ -55,11 +62,10 @@ public:
     Expected<void> forget(const std::string& name) const;
 
 private:
-    [[nodiscard]] Expected<Json> read() const; // the whole file, with an object for this table
-    [[nodiscard]] Expected<void> write(const Json& all) const;
+    [[nodiscard]] Expected<Json> read() const; // all, with an object for this table
 
     std::string table_;
-    std::filesystem::path file_;
+    ViewStore store_;
 };
 
 } // namespace fourfold::view

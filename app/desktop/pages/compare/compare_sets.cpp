@@ -23,7 +23,7 @@ void CompareSets::addTo(QMenu& menu)
                 m_sets.remove(name);
                 emit changed();
             },
-            tr("Save this comparison\u2026"), tr("Save comparison"), tr("Name of this comparison:")});
+            {}, tr("Save this comparison\u2026"), tr("Save comparison"), {}, tr("Name of this comparison:")});
 }
 
 void CompareSets::save(const QString& name)

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+class QAction;
 class QMenu;
 class QWidget;
 
@@ -14,10 +15,12 @@ namespace fourfold::ui {
 struct KeptNames {
     QStringList names;
     std::function<void(const QString&name)> show, save, forget; // saving under a name that is there replaces it
-    QString saveText, saveTitle, saveQuestion; // of the entry and of the dialog that asks for the name
+    std::function<void(const QString& name, const QString& to)> rename; // may be empty
+    QString saveText, saveTitle, renameTitle, question; // of the entry and of the dialogs that ask for the name
 };
 
-// The actions belong to `owner`, which outlives what the functions use.
-void addKeptNames(QMenu& menu, QWidget& owner, const KeptNames& kept);
+// The actions belong to `owner`, which outlives what the functions use. Returns the entry that stands behind the one
+// for saving; null where that is the last.
+QAction* addKeptNames(QMenu& menu, QWidget& owner, const KeptNames& kept);
 
 } // namespace fourfold::ui

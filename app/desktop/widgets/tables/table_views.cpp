@@ -3,17 +3,16 @@
 
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/kept_names.h"
 #include "app/desktop/widgets/tables/data_table.h"
 #include "app/models/shared/text.h"
-#include "core/base/text.h"
 
 #include <QHeaderView>
-#include <QInputDialog>
 #include <QMenu>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
+#include <vector>
 
 namespace fourfold::ui {
 
@@ -21,20 +20,29 @@ using view::SavedView;
 using view::SavedViews;
 
 namespace {
-ViewStore& projectStore()
+view::ViewStore& projectStore()
 {
-    static ViewStore store;
+    static view::ViewStore store;
     return store;
 }
 
-Json ofProject(const DataTable& table)
+// That of the open project first.
+std::vector<SavedViews> placesOf(const DataTable& table)
 {
-    return projectStore().get ? projectStore().get(table.objectName().toStdString()) : Json::object();
+    const std::string name = table.objectName().toStdString();
+    std::vector<SavedViews> places;
+    if (projectStore().read)
+        places.emplace_back(name, projectStore());
+    places.emplace_back(name);
+    return places;
 }
 
-SavedViews kept(const DataTable& table)
+SavedViews placeOf(const DataTable& table, const std::string& view)
 {
-    return SavedViews(table.objectName().toStdString());
+    std::vector<SavedViews> places = placesOf(table);
+    const auto found
+        = std::ranges::find_if(places, [&view](const SavedViews& place) { return place.find(view).has_value(); });
+    return found == places.end() ? places.back() : *found;
 }
 
 std::string nameOf(const DataTable& table, int column)
@@ -94,24 +102,9 @@ void show(DataTable& table, const SavedView& view)
     if (table.viewParts().put)
         table.viewParts().put(view);
 }
-
-std::optional<QString> askForName(const DataTable& table, const QString& title, const QString& now)
-{
-    bool accepted = false;
-    const QString name
-        = QInputDialog::getText(table.window(), title, tr("Name of this view:"), QLineEdit::Normal, now, &accepted)
-              .trimmed();
-    return accepted && !name.isEmpty() ? std::optional(name) : std::nullopt;
-}
-
-// An ampersand would be taken for a mnemonic.
-QString menuText(QString name)
-{
-    return name.replace(QLatin1Char('&'), QStringLiteral("&&"));
-}
 } // namespace
 
-void keepViewsIn(ViewStore store)
+void keepViewsIn(view::ViewStore store)
 {
     projectStore() = std::move(store);
 }
@@ -119,65 +112,38 @@ void keepViewsIn(ViewStore store)
 QStringList viewsOf(const DataTable& table)
 {
     QStringList names;
-    if (const auto all = kept(table).names()) {
-        for (const std::string& name : *all)
-            names << exactText(name);
+    const std::vector<SavedViews> places = placesOf(table);
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+        if (const auto all = place->names()) {
+            for (const std::string& name : *all)
+                names << exactText(name);
+        }
     }
-    const Json projects = ofProject(table);
-    for (const auto& [name, view] : projects.items()) {
-        if (!names.contains(exactText(name)))
-            names << exactText(name);
-    }
+    names.removeDuplicates();
     return names;
 }
 
 Expected<void> saveView(const DataTable& table, const QString& name)
 {
-    if (!projectStore().put)
-        return kept(table).keep(name.toStdString(), viewOf(table));
-    FOURFOLD_TRY(const std::string wanted, view::usable_view_name(name.toStdString()));
-    Json views = ofProject(table);
-    views[wanted] = view::to_json(viewOf(table));
-    projectStore().put(table.objectName().toStdString(), views);
-    return {};
+    return placesOf(table).front().keep(name.toStdString(), viewOf(table));
 }
 
 Expected<void> showView(DataTable& table, const QString& name)
 {
-    if (const Json views = ofProject(table); views.contains(name.toStdString())) {
-        show(table, view::saved_view_from_json(views.at(name.toStdString())));
-        return {};
-    }
-    FOURFOLD_TRY(const SavedView view, kept(table).find(name.toStdString()));
+    FOURFOLD_TRY(const SavedView view, placeOf(table, name.toStdString()).find(name.toStdString()));
     show(table, view);
     return {};
 }
 
 Expected<void> renameView(const DataTable& table, const QString& name, const QString& to)
 {
-    Json views = ofProject(table);
-    if (!views.contains(name.toStdString()))
-        return kept(table).rename(name.toStdString(), to.toStdString());
-    FOURFOLD_TRY(const std::string wanted, view::usable_view_name(to.toStdString()));
-    if (wanted == name.toStdString())
-        return {};
-    if (views.contains(wanted))
-        return Problem{ProblemCode::conflict, "there is a view " + in_quotes(wanted) + " already", "", ""};
-    views[wanted] = views[name.toStdString()];
-    views.erase(name.toStdString());
-    projectStore().put(table.objectName().toStdString(), views);
-    return {};
+    return placeOf(table, name.toStdString()).rename(name.toStdString(), to.toStdString());
 }
 
 // One of the user's own of this name is there again where a project's goes.
 Expected<void> forgetView(const DataTable& table, const QString& name)
 {
-    Json views = ofProject(table);
-    if (!views.contains(name.toStdString()))
-        return kept(table).forget(name.toStdString());
-    views.erase(name.toStdString());
-    projectStore().put(table.objectName().toStdString(), views);
-    return {};
+    return placeOf(table, name.toStdString()).forget(name.toStdString());
 }
 
 void addViews(QMenu& menu, DataTable& table)
@@ -187,27 +153,15 @@ void addViews(QMenu& menu, DataTable& table)
     const auto told
         = [&table](const Expected<void>& outcome) { succeeded(table.window(), tr("Views of tables"), outcome); };
     QMenu* all = menu.addMenu(tr("Views"));
-    const QStringList names = viewsOf(table);
-    for (const QString& name : names)
-        all->addAction(menuText(name), &table, [&table, name, told] { told(showView(table, name)); });
-    if (!names.isEmpty())
-        all->addSeparator();
-    all->addAction(tr("Save this view\u2026"), &table, [&table, told] {
-        if (const auto name = askForName(table, tr("Save view"), {}))
-            told(saveView(table, *name));
-    });
-    all->addAction(tr("All columns again"), &table, [&table] { table.resetColumns(); });
-    if (names.isEmpty())
-        return;
-    QMenu* rename = all->addMenu(tr("Rename"));
-    QMenu* forget = all->addMenu(tr("Forget"));
-    for (const QString& name : names) {
-        rename->addAction(menuText(name), &table, [&table, name, told] {
-            if (const auto to = askForName(table, tr("Rename view"), name))
-                told(renameView(table, name, *to));
-        });
-        forget->addAction(menuText(name), &table, [&table, name, told] { told(forgetView(table, name)); });
-    }
+    QAction* behind = addKeptNames(*all, table,
+        {viewsOf(table), [&table, told](const QString& name) { told(showView(table, name)); },
+            [&table, told](const QString& name) { told(saveView(table, name)); },
+            [&table, told](const QString& name) { told(forgetView(table, name)); },
+            [&table, told](const QString& name, const QString& to) { told(renameView(table, name, to)); },
+            tr("Save this view\u2026"), tr("Save view"), tr("Rename view"), tr("Name of this view:")});
+    auto* columns = new QAction(tr("All columns again"), all);
+    QObject::connect(columns, &QAction::triggered, &table, [&table] { table.resetColumns(); });
+    all->insertAction(behind, columns);
 }
 
 } // namespace fourfold::ui

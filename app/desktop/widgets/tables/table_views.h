@@ -3,13 +3,9 @@
 // widths of columns, and what else belongs to a table (DataTable::setViewParts()).
 #pragma once
 
-#include "core/base/expected.h"
-#include "core/base/json.h"
+#include "app/view/tables/saved_views.h"
 
 #include <QStringList>
-
-#include <functional>
-#include <string>
 
 class QMenu;
 
@@ -23,13 +19,9 @@ Expected<void> showView(DataTable& table, const QString& name);
 Expected<void> renameView(const DataTable& table, const QString& name, const QString& to);
 Expected<void> forgetView(const DataTable& table, const QString& name);
 
-// Where an open project keeps views: those of a table, by their names (view::to_json()). New ones go there, and of two
-// of one name it has the one that is shown; the user's own are offered beside them. Empty: no project is open.
-struct ViewStore {
-    std::function<Json(const std::string& table)> get; // an object
-    std::function<void(const std::string& table, const Json& views)> put;
-};
-void keepViewsIn(ViewStore store);
+// Where an open project keeps views: new ones go there, and of two of one name it has the one that is shown; the user's
+// own are offered beside them. Empty: no project is open.
+void keepViewsIn(view::ViewStore store);
 
 // Entries for all of this; none for a table without a name.
 void addViews(QMenu& menu, DataTable& table);
