@@ -71,6 +71,20 @@ TEST_F(ClusterCommands, ASlurmTargetShowsItsScript)
     for (const char* text : {"#SBATCH --nodes=2", "#SBATCH --partition=gpu", "#SBATCH --mail-type=END", "exec srun",
              "prelude module load cuda", "the agent runs: sbatch --parsable --chdir="})
         EXPECT_THAT(dry.out, HasSubstr(text));
+    EXPECT_THAT(dry.out, HasSubstr("#SBATCH --signal=TERM@60\n"));
+    // Ranks that save checkpoints are not told by Slurm, but by their agent, which Slurm tells early.
+    const auto signal_of = [&](const std::string& save_s) {
+        const std::string saving = file("saving.json",
+            R"({"slurm": {"nodes": 2, "time": "10"}, "timeouts": {"save_s": )" + save_s + "}}");
+        const Output saves
+            = fourfold({"run", tiny_plan(), "--set", "run.checkpoint.every=5", "--target", saving, "--dry-run"});
+        EXPECT_EQ(saves.status, 0) << saves.err;
+        const std::size_t at = saves.out.find("#SBATCH --signal=");
+        return saves.out.substr(at, saves.out.find('\n', at) - at);
+    };
+    EXPECT_EQ(signal_of("89.5"), "#SBATCH --signal=URG@150");
+    EXPECT_EQ(signal_of("604800"), "#SBATCH --signal=URG@65535") << "as much as sbatch takes";
+    EXPECT_EQ(signal_of("0"), "#SBATCH --signal=TERM@60");
 }
 
 // Everything that a launch opens, copies and starts is said before, by each command that does so.
