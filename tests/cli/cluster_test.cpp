@@ -2,6 +2,9 @@
 // `fourfold probe`, `gc`, `run --sweep` and `history import` of other software's measurements, as a user sees them.
 #include "tests/cli/training.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <fstream>
 
 namespace fourfold::test {
@@ -32,6 +35,21 @@ TEST_F(ClusterCommands, ProbeSaysWhatIsThere)
     const Output away = fourfold({"probe", "127.0.0.1:1", "--quick"});
     EXPECT_EQ(away.status, 1);
     EXPECT_THAT(away.out, HasSubstr("error: 127.0.0.1:1: port: the connection was refused"));
+}
+
+// As in a name space of its own, or a chroot: programs and presets are found all the same.
+TEST_F(ClusterCommands, WithoutProcARunSaysThatItCannotBeWatched)
+{
+    const std::string unshare = geteuid() == 0 ? "unshare --mount" : "unshare --map-root-user --mount";
+    if (std::system((unshare + " mount -t tmpfs none /proc 2>/dev/null").c_str()) != 0)
+        GTEST_SKIP() << "this user may not mount anything";
+    const std::string wrapped = file("without-proc", "#!/bin/sh\nexec " + unshare
+            + " sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"' '" FOURFOLD_BIN_DIR "/fourfold' \"$@\"\n");
+    fs::permissions(wrapped, fs::perms::owner_all);
+    use_program(wrapped);
+    EXPECT_EQ(fourfold({"predict", tiny_plan()}).status, 0);
+    expect_problem(
+        fourfold({"run", tiny_plan(), "--target", "local"}), 1, "ranks cannot be watched: /proc is not mounted");
 }
 
 TEST_F(ClusterCommands, ASweepMeasuresEveryCellOnce)
