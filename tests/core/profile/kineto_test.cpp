@@ -365,6 +365,12 @@ TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
     const auto unknown = step_of(*read(many.dump()), 5000);
     ASSERT_FALSE(unknown);
     EXPECT_LT(unknown.error().line().size(), 200u) << unknown.error().line();
+    Json far = test::kineto_trace();
+    far["distributedInfo"] = {{"rank", 4294967297}, {"world_size", -8}};
+    const auto place = read(far.dump());
+    ASSERT_TRUE(place) << place.error().line();
+    EXPECT_EQ(place->rank, INT32_MAX) << "not another one's";
+    EXPECT_EQ(place->ranks, 0) << "not known";
     // Values of other kinds than expected are passed over.
     Json odd = test::kineto_trace();
     odd["traceEvents"].push_back({{"ph", "X"}, {"cat", 7}, {"name", Json::array()}, {"ts", "now"}, {"dur", -1}});
