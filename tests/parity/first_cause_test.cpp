@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 namespace fourfold::testing {
 namespace {

@@ -60,8 +60,8 @@ protected:
         std::filesystem::create_directories(home.path() / "programs");
         std::filesystem::rename(made, home.path() / "programs/scontrol");
     }
-    // Until the ranks step.
-    void start()
+    // Until the ranks step. `attempt`: how often the job was queued again.
+    void start(int attempt = 0)
     {
         std::ofstream(folder / "slurm/spec0.json") << to_json(spec);
         std::ofstream(folder / "slurm/token") << random_token(32);
@@ -70,13 +70,16 @@ protected:
         if (agent == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             for (const auto& [name, value] : {std::pair{"SLURM_JOB_ID", "7"}, {"SLURM_NODEID", "0"},
-                     {"SLURM_RESTART_COUNT", "0"}, {"SLURM_JOB_NODELIST", "n1"}, {"SLURMD_NODENAME", "n1"},
+                     {"SLURM_JOB_NODELIST", "n1"}, {"SLURMD_NODENAME", "n1"},
                      {"SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1"}})
                 setenv(name, value, 1);
+            setenv("SLURM_RESTART_COUNT", std::to_string(attempt).c_str(), 1);
             setenv("PATH", ((home.path() / "programs").string() + ":" + std::getenv("PATH")).c_str(), 1);
             execl(agent_program().c_str(), "fourfold-agent", "slurm-node", folder.c_str(), nullptr);
             _exit(127);
         }
+        if (attempt > 0)
+            folder += "A" + std::to_string(attempt);
         ASSERT_TRUE(wait_until([&] { return !last_event(events(), "step").empty(); }));
     }
     [[nodiscard]] std::vector<Json> events() const { return read_events(folder / "events.jsonl"); }
@@ -95,7 +98,7 @@ protected:
 
     Home home;
     RunSpec spec;
-    const std::filesystem::path folder = home.path() / "shared/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    std::filesystem::path folder = home.path() / "shared/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV";
     const std::filesystem::path asked_file = home.path() / "asked";
     pid_t agent = 0;
 };
@@ -138,6 +141,29 @@ TEST_F(SlurmNodeTest, TheLimitItselfLeavesTimeToSave)
     EXPECT_EQ(text_field(ended, "status"), "fail");
     EXPECT_NE(text_field(ended, "message").find("reached its time limit"), std::string::npos) << ended;
     EXPECT_EQ(saved(), 2);
+}
+
+// A preempted job that is queued again goes on from what it has saved.
+TEST_F(SlurmNodeTest, AnotherAttemptGoesOnFromTheCheckpoint)
+{
+    // Fails unless its plan loads something.
+    spec.environment = {{"FAKE_STEPS", "3"}, {"FAKE_FAIL_RANK", "0"}, {"FAKE_FAILS_UNLOADED", "1"}};
+    for (const int step : {100, 200})
+        std::ofstream(folder / "events.jsonl", std::ios::app)
+            << Json{{"event", "checkpoint"}, {"step", step}, {"path", "/shared/c/step-" + std::to_string(step)}} << "\n";
+    start(2); // nothing is known of the first further attempt
+    EXPECT_EQ(text_field(end(), "status"), "ok");
+    const auto plan = read_json_file(folder / "plan.json");
+    ASSERT_TRUE(plan);
+    EXPECT_EQ((*plan)["run"]["checkpoint"],
+        (Json{{"from_last_good", true}, {"load", "/shared/c"}, {"path", "/shared/c"}}));
+}
+
+TEST_F(SlurmNodeTest, AnotherAttemptWithoutACheckpointBeginsAnew)
+{
+    spec.environment = {{"FAKE_STEPS", "3"}, {"FAKE_FAIL_RANK", "0"}, {"FAKE_FAILS_UNLOADED", "1"}};
+    start(1);
+    EXPECT_EQ(text_field(end(), "status"), "fail");
 }
 
 TEST_F(SlurmNodeTest, ALostNodeLeavesNothingToSaveFor)

@@ -143,6 +143,7 @@ private:
             at = next + before.size() + 1;
         }
         FOURFOLD_TRY(spec_.plan, parse_json(moved, "plan"));
+        go_on_from_checkpoint();
         // This node may see other folders on the way than the login host does.
         FOURFOLD_CHECK(checked_base(base_.string(), spec_.group_writable));
         FOURFOLD_CHECK(folder_.create());
@@ -170,6 +171,22 @@ private:
         if (spec_.look_first)
             FOURFOLD_CHECK(write_findings(shared_, spec_, base_));
         return folder_.write_spec(spec_);
+    }
+
+    // A job that was queued again does not begin anew where an earlier attempt has saved. All nodes read the same
+    // events. Beside the newest checkpoint are older ones.
+    void go_on_from_checkpoint()
+    {
+        const Attempt own = attempt_of(run_);
+        std::string newest;
+        for (int before = own.number - 1; before >= 0 && newest.empty(); --before)
+            newest = newest_checkpoint(RunFolder(base_, attempt_id({own.run, before}), 0).path());
+        if (newest.empty())
+            return;
+        const std::string folder = std::filesystem::path(newest).parent_path().string();
+        Json& checkpoint = spec_.plan["run"]["checkpoint"];
+        checkpoint["load"] = checkpoint["path"] = folder;
+        checkpoint["from_last_good"] = true;
     }
 
     // Two phases: the first node publishes where to meet when every node has said that it is ready.
