@@ -47,8 +47,9 @@ std::string slurm_script(const Target& target, const std::string& run, int nodes
     // save a checkpoint first, the agents alone are told, early enough for the longest save that the target allows
     // (SIGURG: ranks and their helpers ignore it), and stop the run when it takes as long as is left.
     const double save_s = saves ? std::ceil(target.save_s) : 0;
-    option(save_s > 0 ? "--signal=URG@" + std::to_string(static_cast<int>(std::min(kJobEndSeconds + save_s, kMostAhead)))
-                      : "--signal=TERM@60");
+    option(save_s > 0
+            ? "--signal=URG@" + std::to_string(static_cast<int>(std::min(kJobEndSeconds + save_s, kMostAhead)))
+            : "--signal=TERM@60");
     option(slurm.requeue ? "--requeue" : "--no-requeue");
     for (const std::string& line : slurm.lines)
         option(line);

@@ -43,7 +43,8 @@ TEST_F(ClusterCommands, WithoutProcARunSaysThatItCannotBeWatched)
     const std::string unshare = geteuid() == 0 ? "unshare --mount" : "unshare --map-root-user --mount";
     if (std::system((unshare + " mount -t tmpfs none /proc 2>/dev/null").c_str()) != 0)
         GTEST_SKIP() << "this user may not mount anything";
-    const std::string wrapped = file("without-proc", "#!/bin/sh\nexec " + unshare
+    const std::string wrapped = file("without-proc",
+        "#!/bin/sh\nexec " + unshare
             + " sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"' '" FOURFOLD_BIN_DIR "/fourfold' \"$@\"\n");
     fs::permissions(wrapped, fs::perms::owner_all);
     use_program(wrapped);
@@ -92,8 +93,8 @@ TEST_F(ClusterCommands, ASlurmTargetShowsItsScript)
     EXPECT_THAT(dry.out, HasSubstr("#SBATCH --signal=TERM@60\n"));
     // Ranks that save checkpoints are not told by Slurm, but by their agent, which Slurm tells early.
     const auto signal_of = [&](const std::string& save_s) {
-        const std::string saving = file("saving.json",
-            R"({"slurm": {"nodes": 2, "time": "10"}, "timeouts": {"save_s": )" + save_s + "}}");
+        const std::string saving
+            = file("saving.json", R"({"slurm": {"nodes": 2, "time": "10"}, "timeouts": {"save_s": )" + save_s + "}}");
         const Output saves
             = fourfold({"run", tiny_plan(), "--set", "run.checkpoint.every=5", "--target", saving, "--dry-run"});
         EXPECT_EQ(saves.status, 0) << saves.err;

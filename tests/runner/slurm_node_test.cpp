@@ -54,8 +54,9 @@ protected:
         localtime_r(&end, &local);
         (void)std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local);
         const auto made = home.path() / "scontrol.new";
-        std::ofstream(made) << "#!/bin/sh\necho asked >> " << asked_file.string() << "\necho 'JobId=7 JobState=" << state
-                            << " Reason=" << reason << " Restarts=0 EndTime=" << text << "'\n";
+        std::ofstream(made) << "#!/bin/sh\necho asked >> " << asked_file.string()
+                            << "\necho 'JobId=7 JobState=" << state << " Reason=" << reason
+                            << " Restarts=0 EndTime=" << text << "'\n";
         chmod(made.c_str(), 0700);
         std::filesystem::create_directories(home.path() / "programs");
         std::filesystem::rename(made, home.path() / "programs/scontrol");
@@ -69,9 +70,9 @@ protected:
         agent = fork();
         if (agent == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (const auto& [name, value] : {std::pair{"SLURM_JOB_ID", "7"}, {"SLURM_NODEID", "0"},
-                     {"SLURM_JOB_NODELIST", "n1"}, {"SLURMD_NODENAME", "n1"},
-                     {"SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1"}})
+            for (const auto& [name, value] :
+                {std::pair{"SLURM_JOB_ID", "7"}, {"SLURM_NODEID", "0"}, {"SLURM_JOB_NODELIST", "n1"},
+                    {"SLURMD_NODENAME", "n1"}, {"SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1"}})
                 setenv(name, value, 1);
             setenv("SLURM_RESTART_COUNT", std::to_string(attempt).c_str(), 1);
             setenv("PATH", ((home.path() / "programs").string() + ":" + std::getenv("PATH")).c_str(), 1);
@@ -150,13 +151,14 @@ TEST_F(SlurmNodeTest, AnotherAttemptGoesOnFromTheCheckpoint)
     spec.environment = {{"FAKE_STEPS", "3"}, {"FAKE_FAIL_RANK", "0"}, {"FAKE_FAILS_UNLOADED", "1"}};
     for (const int step : {100, 200})
         std::ofstream(folder / "events.jsonl", std::ios::app)
-            << Json{{"event", "checkpoint"}, {"step", step}, {"path", "/shared/c/step-" + std::to_string(step)}} << "\n";
+            << Json{{"event", "checkpoint"}, {"step", step}, {"path", "/shared/c/step-" + std::to_string(step)}}
+            << "\n";
     start(2); // nothing is known of the first further attempt
     EXPECT_EQ(text_field(end(), "status"), "ok");
     const auto plan = read_json_file(folder / "plan.json");
     ASSERT_TRUE(plan);
-    EXPECT_EQ((*plan)["run"]["checkpoint"],
-        (Json{{"from_last_good", true}, {"load", "/shared/c"}, {"path", "/shared/c"}}));
+    EXPECT_EQ(
+        (*plan)["run"]["checkpoint"], (Json{{"from_last_good", true}, {"load", "/shared/c"}, {"path", "/shared/c"}}));
 }
 
 TEST_F(SlurmNodeTest, AnotherAttemptWithoutACheckpointBeginsAnew)
