@@ -67,6 +67,8 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
         if (!value || i + 1 == argc)
             return Problem{ProblemCode::bad_input, (value ? "no value after " : "unknown argument ") + argument,
                 "fourfold-trainer --plan PLAN.json --run-dir DIR", "fourfold-trainer"};
+        if (!value->empty())
+            return Problem{ProblemCode::bad_input, argument + " is given twice", "", "fourfold-trainer"};
         *value = argv[++i];
     }
     if (plan.empty() || folder.empty())
