@@ -107,6 +107,17 @@ Expected<void> read_common(const Fields& config, ModelShape& model)
     return check_activation(config, "hidden_act", {"silu", "swish"});
 }
 
+Expected<int> read_modules_ahead(const Fields& config)
+{
+    constexpr int kMostAhead = 8;
+    FOURFOLD_TRY(const bool used, config.boolean_or("use_mtp", true)); // MiniMax-M2's files
+    // DeepSeek-V3 and GLM-4.5; MiniMax-M2; Qwen3.5.
+    for (const char* const key : {"num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"})
+        if (used && config.has(key))
+            return config.small_integer(key, 0, kMostAhead);
+    return 0;
+}
+
 Expected<void> read_widths(const Fields& config, ModelShape& model)
 {
     FOURFOLD_TRY(model.hidden, config.integer("hidden_size", 1, kMostWidth));
