@@ -146,8 +146,9 @@ TEST(Roofline, NoPlanAboveAllPublishedRunsIsCalledCalibrated)
             / other->cluster.gpu.peak_flops(other->training.precision);
         above += int(used > kMostUtilisation);
         calibrated += int(p.evidence == Evidence::calibrated);
-        if (used > kMostUtilisation)
+        if (used > kMostUtilisation) {
             EXPECT_EQ(p.evidence, Evidence::extrapolated) << used;
+        }
     }
     EXPECT_GT(calibrated, 5);
 }
