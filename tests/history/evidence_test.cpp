@@ -170,8 +170,10 @@ TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeShiftAndWidenIt)
     EXPECT_EQ(prediction.own_shift->share, 1);
     const auto half_width = [](const Prediction& of) { return std::log(of.interval->step_time_s.high / *of.step_time_s); };
     EXPECT_NEAR(half_width(prediction), std::sqrt(2) * half_width(model), 1e-6) << "the run's scatter and the plan's own";
-    ASSERT_EQ(prediction.warnings.size(), warnings + 1);
-    EXPECT_NE(prediction.warnings.back().find("your own run of TP 2, CP 1, PP 1, DP 8"), std::string::npos);
+    ASSERT_EQ(prediction.warnings.size(), warnings + 2);
+    EXPECT_NE(prediction.warnings[warnings].find("your own run of TP 2, CP 1, PP 1, DP 8"), std::string::npos);
+    EXPECT_EQ(prediction.warnings.back(),
+        "your own run near this layout took 100.0 % longer than the model says: 100 % of it is in this answer");
     const Explanation tree = must(explain(prediction, "step_time_s"));
     double sum = 0;
     for (const Explanation& part : tree.children)

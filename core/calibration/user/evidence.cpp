@@ -144,6 +144,14 @@ void keep_above_the_bound(Prediction& prediction)
     interval.tps_per_gpu.high = *prediction.tps_per_gpu * *prediction.step_time_s / prediction.least.step_s;
 }
 
+std::string shift_text(const OwnVerdict& verdict, const OwnShift& shift)
+{
+    const double off = std::exp(verdict.mean_error()) - 1; // of their step times
+    return text_of("%s near this layout took %.1f %% %s than the model says: %.0f %% of it is in this answer",
+        verdict.runs == 1 ? "your own run" : (std::to_string(verdict.runs) + " of your own runs").c_str(),
+        100 * std::abs(off), off > 0 ? "longer" : "less time", 100 * shift.share);
+}
+
 // To hold what was measured.
 void widen(Range& range, double value)
 {
@@ -236,18 +244,16 @@ void weigh_own_runs(Prediction& prediction, const OwnRuns& near)
     }
     if (prediction.interval && prediction.own_shift)
         keep_above_the_bound(prediction);
-    if (!verdict.wrong)
-        return;
-    const double measured = verdict.wrong->tps_per_gpu;
-    const Layout& layout = verdict.wrong->plan.layout;
-    prediction.warnings.push_back(text_of("your own run of TP %d, CP %d, PP %d, DP %d reached %.4g tokens/s per GPU, "
-                                          "the model says %.4g: %s, and \"fourfold calibrate\" fits the constants to it",
-        layout.tp, layout.cp, layout.pp, layout.dp, measured, measured * std::exp(verdict.error),
-        prediction.own_shift ? text_of("%.0f %% of the error of your runs near this layout is taken over, its range is "
-                                       "wider",
-                                   100 * prediction.own_shift->share)
-                                   .c_str()
-                             : "the range is widened"));
+    if (verdict.wrong) {
+        const double measured = verdict.wrong->tps_per_gpu;
+        const Layout& layout = verdict.wrong->plan.layout;
+        prediction.warnings.push_back(text_of(
+            "your own run of TP %d, CP %d, PP %d, DP %d reached %.4g tokens/s per GPU, the model says %.4g: the range is "
+            "wider, and \"fourfold calibrate\" fits the constants to it",
+            layout.tp, layout.cp, layout.pp, layout.dp, measured, measured * std::exp(verdict.error)));
+    }
+    if (prediction.own_shift)
+        prediction.warnings.push_back(shift_text(verdict, *prediction.own_shift));
 }
 
 JobEvidence::JobEvidence(ResolvedPlan plan)
