@@ -27,7 +27,7 @@ void add_fused_attention(Rows& rows, const ModelShape& model, const FusedNames& 
 void add_latent_attention(Rows& rows, const ModelShape& model);
 
 // One layer of a model that is described layer by layer; decoder.cpp.
-void add_decoder_layer(Rows& rows, const ModelShape& model, const LayerKind& kind);
+void add_decoder_layer(Rows& rows, const ModelShape& model, int layer);
 // Its recurrence; scan.cpp.
 void add_scan(Rows& rows, const ModelShape& model);
 

@@ -184,27 +184,11 @@ void mean_layer(Rows& rows, const ModelShape& m, bool experts)
 }
 } // namespace
 
-void add_decoder_layer(Rows& rows, const ModelShape& model, const LayerKind& kind)
+void add_decoder_layer(Rows& rows, const ModelShape& model, int layer)
 {
+    const LayerKind& kind = model.decoder->kind(layer);
     add_mixer(rows, model, kind);
     add_mlp_branch(rows, model, kind.mlp);
-}
-
-namespace {
-int branches_of(const LayerKind& kind)
-{
-    return int(kind.mixer != Mixer::none) + int(kind.mlp != LayerMlp::none);
-}
-} // namespace
-
-double branches_of_module(const ModelShape& model)
-{
-    if (!model.decoder)
-        return 2;
-    int count = 0;
-    for (const LayerKind& kind : model.decoder->kinds_ahead(model.layers))
-        count += branches_of(kind);
-    return count;
 }
 
 double branches(const ModelShape& model, bool experts)
@@ -217,7 +201,7 @@ double branches(const ModelShape& model, bool experts)
         if ((kind.mlp == LayerMlp::experts) != experts)
             continue;
         ++layers;
-        count += branches_of(kind);
+        count += int(kind.mixer != Mixer::none) + int(kind.mlp != LayerMlp::none);
     }
     return layers > 0 ? double(count) / layers : 2;
 }

@@ -79,8 +79,6 @@ inline constexpr auto kWords<OutputGate> = std::to_array<std::string_view>({"non
 struct Decoder {
     std::string family; // model_type of the file
     std::vector<LayerKind> layers; // goes round where the model has more
-    // Of each module that predicts further ahead (ModelShape::predicted_ahead), in place of one like the last layer.
-    std::vector<LayerKind> ahead;
     std::optional<AttentionShape> windowed; // of layers with a window, where not the model's own
     bool full_values_are_keys = false, full_sinks = false;
     std::int64_t value_dim = 0; // of a head; 0: head_dim
@@ -100,11 +98,6 @@ struct Decoder {
     std::int64_t index_head_dim = 0;
 
     [[nodiscard]] const LayerKind& kind(int layer) const { return layers[std::size_t(layer) % layers.size()]; }
-    // Of the model's `count` layers the last one's, where the file does not say what modules are made of.
-    [[nodiscard]] std::vector<LayerKind> kinds_ahead(int count) const
-    {
-        return ahead.empty() ? std::vector<LayerKind>{kind(count - 1)} : ahead;
-    }
 };
 
 } // namespace fourfold

@@ -37,25 +37,23 @@ Expected<Scan> read_scan(const Fields& keys)
     return s;
 }
 
-Expected<std::vector<LayerKind>> read_layers(const Fields& config, const char* key)
+Expected<void> read_layers(const Fields& config, Decoder& d)
 {
-    std::vector<LayerKind> layers;
-    if (!config.has(key) || !config.json()[key].is_array())
-        return config.missing(key, "a list of runs of layers");
-    for (const Json& run : config.json()[key]) {
-        FOURFOLD_TRY(const Fields fields, Fields::of(run, config.where(key)));
+    if (!config.has("layer_kinds") || !config.json()["layer_kinds"].is_array())
+        return config.missing("layer_kinds", "a list of runs of layers");
+    for (const Json& run : config.json()["layer_kinds"]) {
+        FOURFOLD_TRY(const Fields fields, Fields::of(run, config.where("layer_kinds")));
         LayerKind kind;
         FOURFOLD_TRY(kind.mixer, fields.word_or("mixer", kind.mixer));
         FOURFOLD_TRY(kind.mlp, fields.word_or("mlp", kind.mlp));
         FOURFOLD_TRY(kind.indexer, fields.boolean_or("indexer", false));
         FOURFOLD_TRY(const int count, fields.small_integer("layers", 1, kMostLayers));
-        if (layers.size() + std::size_t(count) > std::size_t(kMostLayers))
-            return config.wrong(key, "at most " + std::to_string(kMostLayers) + " layers");
-        layers.insert(layers.end(), std::size_t(count), kind);
+        if (d.layers.size() + std::size_t(count) > std::size_t(kMostLayers))
+            return config.wrong("layer_kinds", "at most " + std::to_string(kMostLayers) + " layers");
+        d.layers.insert(d.layers.end(), std::size_t(count), kind);
     }
-    if (layers.empty())
-        return config.missing(key, "a list of runs of layers");
-    return layers;
+    return d.layers.empty() ? Expected<void>(config.missing("layer_kinds", "a list of runs of layers"))
+                            : Expected<void>();
 }
 
 Expected<void> read_experts(const Fields& keys, Decoder& d, ModelShape& model)
@@ -124,11 +122,8 @@ Expected<void> read_decoder(const Fields& config, ModelShape& model)
     FOURFOLD_CHECK(read_widths(config, model));
     Decoder d;
     FOURFOLD_TRY(d.family, config.name_or("family", ""));
-    FOURFOLD_TRY(d.layers, read_layers(config, "layer_kinds"));
+    FOURFOLD_CHECK(read_layers(config, d));
     FOURFOLD_TRY(model.predicted_ahead, read_modules_ahead(config));
-    if (config.has("ahead_kinds")) {
-        FOURFOLD_TRY(d.ahead, read_layers(config, "ahead_kinds"));
-    }
     FOURFOLD_CHECK(read_attention_keys(config, d, model));
     FOURFOLD_TRY(const std::string activation, config.text_or("activation", kActivations[0]));
     const auto* const found = std::ranges::find(kActivations, activation);
@@ -156,30 +151,23 @@ Expected<void> read_decoder(const Fields& config, ModelShape& model)
 }
 
 namespace {
-Json as_runs(const std::vector<LayerKind>& layers)
+Json layers_as_runs(const ModelShape& model)
 {
     Json runs = Json::array();
-    const LayerKind* last = nullptr;
-    for (const LayerKind& kind : layers) {
-        if (last != nullptr && kind == *last) {
+    LayerKind last;
+    for (int layer = 0; layer < model.layers; ++layer) {
+        const LayerKind& kind = model.decoder->kind(layer);
+        if (layer > 0 && kind == last) {
             runs.back()["layers"] = runs.back()["layers"].get<int>() + 1;
             continue;
         }
-        last = &kind;
+        last = kind;
         Json run = {{"mixer", name(kind.mixer)}, {"mlp", name(kind.mlp)}, {"layers", 1}};
         if (kind.indexer)
             run["indexer"] = true;
         runs.push_back(std::move(run));
     }
     return runs;
-}
-
-Json layers_as_runs(const ModelShape& model)
-{
-    std::vector<LayerKind> layers;
-    for (int layer = 0; layer < model.layers; ++layer)
-        layers.push_back(model.decoder->kind(layer));
-    return as_runs(layers);
 }
 
 Json of_scan(const Scan& s)
@@ -208,8 +196,6 @@ void write_decoder(const ModelShape& model, Json& config)
     config["layer_kinds"] = layers_as_runs(model);
     if (model.predicted_ahead > 0)
         config["num_nextn_predict_layers"] = model.predicted_ahead;
-    if (!d.ahead.empty())
-        config["ahead_kinds"] = as_runs(d.ahead);
     config["activation"] = kActivations[std::size_t(model.activation)];
     config["norms"] = name(d.norms);
     config["query_key_norm"] = name(d.query_key_norm);
@@ -241,9 +227,7 @@ void write_decoder(const ModelShape& model, Json& config)
 Expected<void> check_decoder(const Fields& config, const ModelShape& model)
 {
     const Decoder& d = *model.decoder;
-    std::vector<LayerKind> kinds = d.layers;
-    kinds.insert(kinds.end(), d.ahead.begin(), d.ahead.end());
-    for (const LayerKind& kind : kinds) {
+    for (const LayerKind& kind : d.layers) {
         if (kind.scans() && !d.scan)
             return config.missing("scan", "the sizes of the layers that scan");
         if (kind.mlp == LayerMlp::experts && !model.experts)

@@ -79,10 +79,6 @@ Expected<ModelShape> described(const Fields& fields, ModelShape model, const imp
     import::Import in{fields, model, decoder};
     FOURFOLD_CHECK(importer.read(in));
     FOURFOLD_TRY(model.predicted_ahead, config_keys::read_modules_ahead(fields));
-    if (model.predicted_ahead > 0 && fields.has("mtp_transformer_layers")) { // of each module
-        FOURFOLD_TRY(const int layers, fields.small_integer("mtp_transformer_layers", 1, config_keys::kMostLayers));
-        decoder.ahead.assign(std::size_t(layers), decoder.kind(model.layers - 1));
-    }
     model.decoder = std::move(decoder);
     FOURFOLD_CHECK(config_keys::check_decoder(fields, model));
     FOURFOLD_CHECK(check_heads(fields, model));

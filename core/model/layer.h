@@ -153,14 +153,11 @@ using Rows = std::vector<Row>;
 Rows layer_rows(const ModelShape& model, bool experts);
 // Of one layer by its number, each row whole; numbers from `layers` on are the modules that predict further ahead.
 Rows rows_of_layer(const ModelShape& model, int layer);
-// Of such a module: its layer, of the last layer's kind where nothing else is known, between what joins its inputs and
-// the norm before the head.
+// Of such a module: its last layer's kind, between what joins its inputs and the norm before the head.
 Rows rows_of_module(const ModelShape& model);
-Rows layer_of_module(const ModelShape& model);
 // How many branches write to the residual stream, of the two that a layer usually has: less where some layers are
 // attention or an MLP alone.
 double branches(const ModelShape& model, bool experts);
-double branches_of_module(const ModelShape& model); // the same of the layers in one that predicts further ahead
 
 // each(layers, rows) for the dense layers and those with experts.
 template <typename Each>

@@ -16,11 +16,8 @@ bool ModelShape::windowed(int layer) const
 
 bool ModelShape::is_moe_layer(int layer) const
 {
-    if (decoder && layer >= layers)
-        return std::ranges::any_of(
-            decoder->kinds_ahead(layers), [](const LayerKind& kind) { return kind.mlp == LayerMlp::experts; });
     if (decoder)
-        return decoder->kind(layer).mlp == LayerMlp::experts;
+        return decoder->kind(std::min(layer, layers - 1)).mlp == LayerMlp::experts; // modules: as the last layer
     return experts && layer >= experts->dense_layers && (layer + 1) % experts->every == 0;
 }
 

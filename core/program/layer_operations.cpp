@@ -390,11 +390,11 @@ void add_layer_operations(std::vector<Operation>& list, const ResolvedPlan& plan
     const double layers = group.layers;
     const RecomputeShare again = recompute_share(plan, constants, group.moe, layers, recompute_layers);
     RowOperations rows{list, plan, rank, layers, again, RepeatedProducts(plan, rank, again, group.moe)};
-    for (const Row& row : group.ahead ? layer_of_module(plan.model) : layer_rows(plan.model, group.moe))
+    for (const Row& row : layer_rows(plan.model, group.moe))
         std::visit(rows, row);
     rows.end_product();
     const double ffn_rows = rows.activation_rows, ffn_width = rows.activation_width;
-    const double written = group.ahead ? branches_of_module(plan.model) : branches(plan.model, group.moe);
+    const double written = branches(plan.model, group.moe);
     add_elementwise(list, plan, rank, layers, ffn_rows, ffn_width, rows.more_norms, written, again);
     const bool own = is_our_trainer(constants);
     if (plan.training.precision == Precision::fp8 && own)

@@ -11,7 +11,6 @@ namespace fourfold {
 struct LayerGroup {
     int layers = 0;
     bool moe = false;
-    bool ahead = false; // the layers of the modules that predict further ahead
 };
 
 // Appends every phase of `group`: forward, recompute (the plan's mode), backward, weight_gradient.

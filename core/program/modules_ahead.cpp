@@ -29,7 +29,7 @@ void add_module_operations(std::vector<Operation>& list, const ResolvedPlan& pla
             .work = Elementwise{.bytes = kPasses * rows * rank.hidden * rank.element_bytes}},
         again);
     const bool moe = model.is_moe_layer(model.layers);
-    add_layer_operations(list, plan, rank, {model.predicted_ahead, moe, true}, repeats_modules(plan.training) ? modules : 0);
+    add_layer_operations(list, plan, rank, {model.predicted_ahead, moe}, repeats_modules(plan.training) ? modules : 0);
     for (int module = 0; module < model.predicted_ahead; ++module) {
         add_embedding_operations(list, plan, rank);
         add_head_operations(list, plan, rank);

@@ -230,61 +230,43 @@ std::optional<LayerKind> nemotron_layer(const std::string& word)
     return std::nullopt;
 }
 
-struct NemotronKeys {
-    const char *letters, *words;
-};
-
-Expected<std::vector<LayerKind>> nemotron_layers(const Fields& keys, const NemotronKeys& named)
+Expected<std::vector<std::string>> nemotron_words(const Fields& keys)
 {
     std::vector<std::string> words;
-    if (keys.has(named.letters)) {
-        FOURFOLD_TRY(const std::string pattern, keys.text(named.letters));
+    if (keys.has("hybrid_override_pattern")) {
+        FOURFOLD_TRY(const std::string pattern, keys.text("hybrid_override_pattern"));
         for (const char letter : pattern)
             if (letter != '|')
                 words.emplace_back(1, letter);
-    } else if (keys.has(named.words) && keys.json()[named.words].is_array()) {
-        for (const Json& word : keys.json()[named.words])
-            words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
-    } else {
-        return keys.missing(named.letters, "a letter for each layer");
+        return words;
     }
-    std::vector<LayerKind> layers;
-    for (const std::string& word : words) {
-        const std::optional<LayerKind> kind = nemotron_layer(word);
-        if (!kind)
-            return keys.problem(named.letters, "no layer is written " + in_quotes(word) + ", expected M, *, - or E");
-        layers.push_back(*kind);
-    }
-    return layers;
-}
-
-// What the modules that predict further ahead are made of, where the file says so.
-Expected<void> read_nemotron_modules(Import& in)
-{
-    constexpr NemotronKeys kModule{"mtp_hybrid_override_pattern", "mtp_layers_block_type"};
-    if (!in.keys.has(kModule.letters) && !in.keys.has(kModule.words))
-        return {};
-    FOURFOLD_TRY(in.decoder.ahead, nemotron_layers(in.keys, kModule));
-    return {};
+    const char* const key = keys.has("layers_block_type") ? "layers_block_type" : "layer_types";
+    if (!keys.has(key) || !keys.json()[key].is_array())
+        return keys.missing("hybrid_override_pattern", "a letter for each layer");
+    for (const Json& word : keys.json()[key])
+        words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
+    return words;
 }
 
 Expected<void> read_nemotron_h(Import& in)
 {
-    const bool typed = !in.keys.has("layers_block_type") && in.keys.has("layer_types");
-    FOURFOLD_TRY(std::vector<LayerKind> layers,
-        nemotron_layers(in.keys, {"hybrid_override_pattern", typed ? "layer_types" : "layers_block_type"}));
-    FOURFOLD_CHECK(read_nemotron_modules(in));
+    FOURFOLD_TRY(const std::vector<std::string> words, nemotron_words(in.keys));
     Json counted = in.keys.json(); // the list is what says how many layers there are
-    counted["num_hidden_layers"] = layers.size();
+    counted["num_hidden_layers"] = words.size();
     FOURFOLD_TRY(const Fields keys, in.keys.with(counted));
     Import whole{keys, in.model, in.decoder};
     FOURFOLD_CHECK(read_base(whole, kSquaredHybrid));
     bool scans = false, experts = false;
-    for (const auto* list : {&layers, &in.decoder.ahead})
-        for (const LayerKind& kind : *list) {
-            scans = scans || kind.scans();
-            experts = experts || kind.mlp == LayerMlp::experts;
-        }
+    std::vector<LayerKind> layers;
+    for (const std::string& word : words) {
+        const std::optional<LayerKind> kind = nemotron_layer(word);
+        if (!kind)
+            return keys.problem(
+                "hybrid_override_pattern", "no layer is written " + in_quotes(word) + ", expected M, *, - or E");
+        layers.push_back(*kind);
+        scans = scans || kind->scans();
+        experts = experts || kind->mlp == LayerMlp::experts;
+    }
     in.decoder.norms = BlockNorms::before;
     if (scans)
         FOURFOLD_CHECK(read_mamba2(whole));

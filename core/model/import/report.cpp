@@ -35,6 +35,7 @@ constexpr std::array kCosts{
     Cost{"mtp_layers_block_type",
         "modules that predict further tokens are left out: each is about one more layer and one more pass through the "
         "head"},
+    Cost{"mtp_transformer_layers", "layers of the modules that predict further tokens, which are left out"},
     Cost{"attn_logit_softcapping",
         "the cap of attention scores is not priced: kernels with it are slower, and not all kernels have it"},
     Cost{"final_logit_softcapping",
