@@ -3,6 +3,7 @@
 #include "core/plan/plan_constants.h"
 
 #include "core/cost/context.h"
+#include "core/model/flops.h"
 #include "core/stack/constants.h"
 
 #include <algorithm>
@@ -248,7 +249,11 @@ double unmeasured_deviation(const ResolvedPlan& plan, double memory_share)
 
 bool is_plausible(const Prediction& prediction)
 {
-    return !prediction.at_least && prediction.mfu_causal.value_or(0) <= kMostUtilisation;
+    const ResolvedPlan& plan = prediction.plan;
+    // Of the precision of the plan's products: what is printed as MFU leaves 8 and 4 bits out.
+    const double most = kMostUtilisation * plan.cluster.gpu.peak_flops(plan.training.precision);
+    return !prediction.at_least
+        && prediction.tps_per_gpu.value_or(0) * model_flops_per_token(plan.model, plan.training.seq_len, true) <= most;
 }
 
 void add_confidence(Prediction& prediction)

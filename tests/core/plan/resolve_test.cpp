@@ -15,6 +15,21 @@ bool has_note(const ResolvedPlan& plan, const std::string& part)
         [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
+// A data sheet's 400 Gb/s are 50 GB/s.
+TEST(Resolve, BandwidthsInBitsAreAskedAbout)
+{
+    const auto with = [](double inside, double between) {
+        Json json = to_json(resolved(base_plan()), PresetStyle::inlined);
+        json["cluster"]["intra_node"]["bandwidth_gb_s"] = inside;
+        json["cluster"]["inter_node"]["bandwidth_gb_s"] = between;
+        return resolved(json);
+    };
+    EXPECT_FALSE(has_note(with(900, 100), "Gb/s"));
+    EXPECT_TRUE(has_note(with(900, 400), "cluster.inter_node.bandwidth_gb_s 400 is more than any adapter has (200 GB/s): "
+                                         "if it is in Gb/s, write 50"));
+    EXPECT_TRUE(has_note(with(7200, 100), "if it is in Gb/s, write 900"));
+}
+
 TEST(Resolve, ThreeKeysAreEnough)
 {
     const ResolvedPlan plan = resolved(base_plan());
