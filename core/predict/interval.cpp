@@ -222,6 +222,13 @@ double time_half_width(const ResolvedPlan& plan)
     return std::sqrt(squares);
 }
 
+double share_beyond_scatter(double squares)
+{
+    constexpr double kThreshold = 2, kWhole = 0.95;
+    const double share = squares < kThreshold ? 0 : 1 - 1 / squares;
+    return share > kWhole ? 1 : share;
+}
+
 bool memory_was_measured(const ResolvedPlan& plan)
 {
     const auto own = plan.stack.gpu_constants.find(plan.cluster.gpu.id);
