@@ -122,7 +122,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         training.overlap.param_gather, std::move(chunks));
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp, training.cp_method);
     if (training.precision == Precision::fp8) {
-        trainer->fp8_ = std::make_unique<Fp8Products>(training, mesh[GroupKind::tp], mesh[GroupKind::dp_cp]);
+        trainer->fp8_
+            = std::make_unique<Fp8Products>(training, mesh[GroupKind::tp], mesh.for_numbers(GroupKind::dp_cp));
         const Weights& weights = *trainer->weights_;
         for (std::size_t i = 0; i < weights.leaves().size(); ++i)
             if (weights.largest(i).defined())

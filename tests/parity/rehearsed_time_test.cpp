@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 namespace fourfold::trainer {
@@ -106,6 +107,55 @@ TEST(Overlap, CopiesOfAShardAreSummedBehindTheBackwardPass)
     EXPECT_GE(staged_behind + staged_after, kLayers / 2);
     EXPECT_LE(staged_after, kLeft);
     EXPECT_GE(staged_behind, 1);
+}
+
+// What a rank of a pipeline asks for in the last step: by kind and wire, with the pass in which it does.
+struct Asked {
+    std::string kind, wire;
+    int pass = -1; // of the step; -1: before its first
+};
+std::vector<Asked> asked_in_last_step(const RankRehearsal& rehearsed)
+{
+    const RankProgram& program = rehearsed.program;
+    int first_pass = 0;
+    while (program.passes.at(std::size_t(first_pass)).begin.steps < rehearsed.step_begin.steps)
+        ++first_pass;
+    std::vector<Asked> all;
+    bool begun = false;
+    for (std::size_t i = rehearsed.step_begin.steps; i < program.steps.size(); ++i) {
+        if (program.steps[i] < 0)
+            continue;
+        const WireOperation& operation = program.operations[std::size_t(program.steps[i])];
+        begun |= operation.pass >= 0;
+        const int pass = operation.pass >= 0 ? operation.pass - first_pass : begun ? 1 << 20 : -1;
+        all.push_back({operation.kind, program.wires[std::size_t(operation.wire)].name, pass});
+    }
+    return all;
+}
+
+const std::vector<std::string> kTwoChunks{"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2",
+    "training.schedule=\"interleaved\"", "training.sharding=\"parameters\"", "model.num_hidden_layers=8",
+    "training.global_batch=16"};
+
+// The ranks tell each other the largest magnitudes of fp8 where no gathered weights and reduced gradients are in front.
+TEST(Overlap, ScalesDoNotQueueBehindWeightsAndGradients)
+{
+    const auto plan = [](std::vector<std::string> more) {
+        return tiny(joined(joined(fourfold::testing::fp8_model("tensorwise", 16), kTwoChunks), more));
+    };
+    const auto wires = [](const ResolvedPlan& of, std::string_view kind) {
+        const auto rehearsed = rehearse_rank(of, 0, {.fold = false});
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        std::set<std::string> names;
+        for (const Asked& asked : asked_in_last_step(*rehearsed))
+            if (asked.kind == kind && asked.wire.starts_with("dp") && asked.pass >= 0 && asked.pass < (1 << 20))
+                names.insert(asked.wire);
+        return names;
+    };
+    EXPECT_EQ(wires(plan({}), "all_gather"), std::set<std::string>{"dp/0"});
+    EXPECT_EQ(wires(plan({}), "reduce_scatter"), std::set<std::string>{"dp/0"});
+    EXPECT_EQ(wires(plan({}), "all_reduce"), std::set<std::string>{"dp/numbers0"});
+    EXPECT_EQ(wires(plan({"training.fp8_scale_group=\"rank\""}), "all_reduce"), std::set<std::string>{});
 }
 
 // The host waits once a step for its figures, once a step for the load of experts, and once for each pass through a

@@ -53,7 +53,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     ledger.program.rank = rank;
     const RehearsedDevice device(ledger, prices, device_of(plan, settings));
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
-    const Mesh mesh = make_mesh(plan.layout, rank, plan.model, std::move(schedule),
+    const Mesh mesh = make_mesh(plan, rank, std::move(schedule),
         [&](const std::string& name, const std::vector<int>& ranks, int place) {
             auto wire = recording_transport(ledger, prices, name, ranks, place);
             return settings.wire ? settings.wire(std::move(wire), name) : wire;
