@@ -295,6 +295,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
         block_settings_->experts->groups.loss_gradient = loss_gradient;
     work.perform = options_.perform;
     work.after_backward = [this] { units_->end_of_backward(); };
+    units_->begin_pass();
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
         const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);
@@ -375,6 +376,7 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
         StageWork work;
         work.forward
             = [&](const Action& action, const at::Tensor& input) { return forward(action, input, windows, sums); };
+        units_->begin_pass();
         FOURFOLD_CHECK(evaluation_pass_->run(work));
     }
     units_->end_of_pass();

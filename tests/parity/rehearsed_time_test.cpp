@@ -137,6 +137,29 @@ const std::vector<std::string> kTwoChunks{"gpus=4", "layout.pp=2", "layout.virtu
     "training.schedule=\"interleaved\"", "training.sharding=\"parameters\"", "model.num_hidden_layers=8",
     "training.global_batch=16"};
 
+// Two layers before the first message comes, and all others, those of the second chunk too, while the first micro-batch
+// goes through the first chunk: each chunk's weights are there when its turn comes.
+TEST(Overlap, ChunksAreGatheredBeforeTheirTurn)
+{
+    const int micro_batches = tiny(kTwoChunks).training.micro_batches;
+    ASSERT_GE(micro_batches, 4);
+    for (const int rank : {0, 3}) { // of the first stage and of the last
+        const auto rehearsed = rehearse_rank(tiny(kTwoChunks), rank, {.fold = false});
+        ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+        EXPECT_EQ(rehearsed->misused, "");
+        int before = 0, all = 0, last = -1;
+        for (const Asked& asked : asked_in_last_step(*rehearsed))
+            if (asked.kind == "all_gather" && asked.wire.starts_with("dp")) {
+                ++all;
+                before += asked.pass < 0 ? 1 : 0;
+                last = std::max(last, asked.pass);
+            }
+        EXPECT_EQ(all, 5) << "four layers, and the embedding or the head";
+        EXPECT_EQ(before, 2);
+        EXPECT_LE(last, 1) << "the first two micro-batches through the first chunk";
+    }
+}
+
 // The ranks tell each other the largest magnitudes of fp8 where no gathered weights and reduced gradients are in front.
 TEST(Overlap, ScalesDoNotQueueBehindWeightsAndGradients)
 {
