@@ -181,6 +181,24 @@ TEST(Overlap, ScalesDoNotQueueBehindWeightsAndGradients)
     EXPECT_EQ(wires(plan({"training.fp8_scale_group=\"rank\""}), "all_reduce"), std::set<std::string>{});
 }
 
+// Its kernel is not there where a rehearsal runs: it takes the tensors of FlashAttention, at cuDNN's price.
+TEST(Attention, OfCudnnIsRehearsedAtItsPrice)
+{
+    const auto with = [](const char* kernel) {
+        const auto rehearsed
+            = rehearse_rank(tiny({"cluster=\"dgx-h100\"", "training.precision=\"bf16\"", "model.head_dim=64",
+                                "model.max_position_embeddings=8192", "training.seq_len=8192", "training.micro_batch=1",
+                                std::string("training.attention=\"") + kernel + '"'}),
+                0);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        return *rehearsed;
+    };
+    const RankRehearsal cudnn = with("cudnn"), flash = with("flash2");
+    EXPECT_EQ(cudnn.work.flops, flash.work.flops);
+    EXPECT_EQ(cudnn.requested, flash.requested);
+    EXPECT_LT(cudnn.work.seconds, 0.95 * flash.work.seconds);
+}
+
 // The host waits once a step for its figures, once a step for the load of experts, and once for each pass through a
 // layer of experts, which must know how many tokens come.
 TEST(Host, WaitsAsOftenAsTheStepNeeds)
