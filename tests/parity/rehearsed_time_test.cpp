@@ -22,10 +22,22 @@ namespace {
 using fourfold::testing::joined;
 using Shipped = std::pair<std::string, ResolvedPlan>;
 
+// Llama 3.1 405B on 16,384 GPUs: 16 stages of 4 chunks of 2 layers, whose weights 128 ranks share out.
+[[maybe_unused]] Shipped on_16384()
+{
+    Plan plan = *read_plan(*Presets().file("plans", "llama-3.1-405b-torchtitan-512.plan"));
+    for (const char* change : {"gpus=16384", "layout.pp=16", "layout.virtual_stages=4", "layout.dp=128",
+             "training.micro_batch=1", "training.global_batch=2048"})
+        plan = *with_assignment(plan, change);
+    return {"llama_3_1_405b_on_16384", *resolve(plan, Presets())};
+}
+
 std::vector<Shipped> shipped()
 {
     auto plans = fourfold::testing::shipped_plans();
-#ifndef FOURFOLD_EVERY_MESH
+#ifdef FOURFOLD_EVERY_MESH
+    plans.push_back(on_16384());
+#else
     constexpr int kMostRanks = 256;
     std::erase_if(plans, [](const Shipped& each) { return each.second.gpus > kMostRanks; });
 #endif
