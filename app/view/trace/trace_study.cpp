@@ -82,6 +82,29 @@ Expected<RunTrace> trace_of_run(const RunDetail& run)
         {run.summary.name + ", as planned", nullptr, std::move(planned)}};
 }
 
+ReadTraces read_traces(const std::vector<std::filesystem::path>& files, const std::stop_token& stop)
+{
+    ReadTraces read;
+    for (const std::filesystem::path& file : files) {
+        if (stop.stop_requested())
+            break;
+        if (Expected<StepTrace> trace = read_step_trace(file))
+            read.traces.push_back(std::make_shared<const StepTrace>(*std::move(trace)));
+        else
+            read.problems.push_back(trace.error());
+    }
+    return read;
+}
+
+void add_traces(Traces& there, const Traces& read)
+{
+    const auto is_of_stages = [](const auto& trace) { return trace->stages.has_value(); };
+    if (!read.empty() && (std::ranges::any_of(read, is_of_stages) || std::ranges::any_of(there, is_of_stages)))
+        there = {read.back()};
+    else
+        there.insert(there.end(), read.begin(), read.end());
+}
+
 std::vector<int> ranks_of(const Traces& traces)
 {
     std::vector<int> ranks;
