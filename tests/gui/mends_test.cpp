@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a day's work with the window once stumbled over, each with the step that showed it.
+#include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/line_chart.h"
@@ -99,6 +100,32 @@ private slots:
                 QVERIFY(widths[i] > before[i]);
             before = widths;
         }
+    }
+
+    // Beside an empty half of a large screen it was cut.
+    void aWarningIsReadWhereThereIsRoom()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("warned.plan.json"),
+            test::readFile(
+                QStringLiteral(FOURFOLD_SOURCE_DIR "/presets/plans/llama-3.1-405b-torchtitan-512.plan.json"))));
+        QVERIFY(w.answered());
+        w.window.resize(2560, 1400);
+        w.window.showPage(QStringLiteral("compare"));
+        const CompareModel& model = w.window.comparePage().model();
+        QTRY_COMPARE(model.entries().size(), std::size_t(2));
+        auto* table = w.child<QTableView>("comparison");
+        QVERIFY(table);
+        QString longest;
+        for (int row = 0; row < model.rowCount(); ++row) {
+            const QString text = model.index(row, 2).data().toString();
+            if (text.startsWith(QStringLiteral("Warning")))
+                longest = text;
+        }
+        QVERIFY(longest.size() > 60);
+        QTRY_VERIFY(table->columnWidth(2) > table->fontMetrics().horizontalAdvance(longest));
+        w.window.resize(1440, 870); // each has its share
+        QTRY_VERIFY(table->columnWidth(1) + table->columnWidth(2) < 1200);
     }
 
     void layoutsStandBesideThePlanThatWasSearchedFrom()
