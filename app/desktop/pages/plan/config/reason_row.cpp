@@ -63,7 +63,7 @@ void ReasonRow::speak(const QString& message)
     const QString& description = message.isEmpty() ? m_usual : message;
     if (m_field.accessibleDescription() != description)
         m_field.setAccessibleDescription(description);
-    if (!message.isEmpty() && message != m_spoken && !m_field.hasFocus())
+    if (!message.isEmpty() && message != m_spoken && m_field.isVisible() && !m_field.hasFocus())
         announce(*this, QStringLiteral("%1: %2").arg(m_field.accessibleName(), message));
     m_spoken = message;
 }
