@@ -7,6 +7,7 @@
 #include "core/predict/shape_rules.h"
 #include "core/search/plan_budget.h"
 
+#include <cmath>
 #include <mutex>
 
 namespace fourfold::view {
@@ -31,6 +32,24 @@ Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& res
     request.hides_refused = !question.shows_refused;
     FOURFOLD_CHECK(check_known(request));
     return request;
+}
+
+bool answers(const SearchRequest& request, const ResolvedPlan& plan)
+{
+    const Training& asked = request.plan.training;
+    if (std::abs(plan.training.global_batch - asked.global_batch) > request.space.batch_tolerance * asked.global_batch)
+        return false;
+    ResolvedPlan placed = plan;
+    placed.gpus = request.plan.gpus;
+    placed.layout = request.plan.layout;
+    placed.padded_vocab = request.plan.padded_vocab;
+    placed.training.micro_batch = asked.micro_batch;
+    placed.training.micro_batches = asked.micro_batches;
+    placed.training.global_batch = asked.global_batch;
+    placed.training.schedule = asked.schedule;
+    placed.training.sharding = asked.sharding;
+    placed.training.recompute = asked.recompute;
+    return layout_hash(placed) == layout_hash(request.plan);
 }
 
 SearchJob::~SearchJob()

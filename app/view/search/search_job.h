@@ -20,6 +20,10 @@ struct SearchQuestion {
 // Tokens, price, failures and power are the plan's (core/search/plan_budget.h). `plan` resolves to `resolved`.
 Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& resolved, SearchQuestion question);
 
+// Whether what the search finds answers the question that `plan` asks: all that its axes do not vary is the same, and
+// the batch as near as the search may round it. Only then is the plan something that a layout is faster or slower than.
+bool answers(const SearchRequest& request, const ResolvedPlan& plan);
+
 class SearchJob {
 public:
     SearchJob() = default;
