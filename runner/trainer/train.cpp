@@ -436,7 +436,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
 
 bool request_stop()
 {
-    return loop_runs && !stop_wanted.exchange(true);
+    if (loop_runs)
+        stop_wanted = true;
+    return loop_runs;
 }
 
 int train(const Job& job)

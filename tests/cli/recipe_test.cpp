@@ -208,6 +208,13 @@ TEST_F(RecipeTest, SaysWhatThereIsAndWhatIsWrong)
     expect_problem(fourfold({"recipe", "story-15"}), 2, "did you mean story-15m");
     expect_problem(fourfold({"recipe", "--curve"}), 2, "of which recipe?");
     expect_problem(fourfold({"recipe", "story-15m", "--run", "nobody"}), 2, "");
+    // What somebody has made of it is kept.
+    const std::vector<std::string> write{"recipe", "story-15m", "--output", "mine"};
+    EXPECT_EQ(fourfold(write).status, 0);
+    EXPECT_EQ(fourfold(write).status, 0) << "the same again";
+    const std::string plan = file("mine/story-15m.plan.json", "{}");
+    expect_problem(fourfold(write), 2, "story-15m.plan.json: is there already, and somebody has changed it");
+    EXPECT_EQ(*read_text_file(plan), "{}");
 }
 
 } // namespace

@@ -137,6 +137,19 @@ TEST_F(ProjectTest, WhatIsNoneIsSaidInOneLine)
     EXPECT_EQ(odd->plans().size(), 1U);
     EXPECT_EQ(odd->notes(), "");
     EXPECT_FALSE(Project::create(folder_.path()));
+    // Of any size.
+    write(kProjectFile, R"({"fourfold_project": ")" + std::string(1 << 20, '7') + "\"}");
+    EXPECT_LT(said(folder_.path()).size(), 500U);
+    Json many{{"fourfold_project", 1}};
+    for (int i = 0; i < 100'000; ++i)
+        many["plans"].push_back(std::to_string(i) + ".plan.json");
+    write(kProjectFile, many.dump());
+    EXPECT_NE(said(folder_.path()).find("has 100000 plans (a project opens at most 1000)"), std::string::npos)
+        << said(folder_.path());
+    std::filesystem::remove(folder_ / kProjectFile);
+    for (int i = 0; i <= 1000; ++i)
+        write(std::to_string(i) + ".plan.json", "{}");
+    EXPECT_NE(said(folder_.path()).find("has 1001 plans"), std::string::npos) << said(folder_.path());
 }
 
 TEST_F(ProjectTest, TablesThatCameWithTheProgramAreNamedAlikeEverywhere)

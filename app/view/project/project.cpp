@@ -2,6 +2,7 @@
 #include "app/view/project/project.h"
 
 #include "core/base/json_member.h"
+#include "core/base/text.h"
 #include "core/calibration/score_card.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace fourfold::view {
 namespace {
 constexpr int kProjectFormat = 1;
 constexpr const char* kPublished = "published:";
-constexpr std::size_t kMostBytes = 16U << 20;
+constexpr std::size_t kMostBytes = 16U << 20, kMostPlans = 1000, kLongestValue = 40; // characters
 
 std::string text_there(const std::filesystem::path& file)
 {
@@ -27,15 +28,25 @@ std::filesystem::path absolute_folder(const std::filesystem::path& folder)
     return error ? std::filesystem::absolute(folder) : whole;
 }
 
+// All of them would be opened.
+Expected<void> check_plans(std::size_t count, const std::string& where)
+{
+    if (count <= kMostPlans)
+        return {};
+    return Problem{ProblemCode::bad_input, "has " + std::to_string(count) + " plans",
+        "a project opens at most " + std::to_string(kMostPlans), where};
+}
+
 Expected<void> check_format(const Json& document, const std::string& where)
 {
     if (!document.is_object() || !document.contains("fourfold_project"))
         return Problem{ProblemCode::bad_input, "is no project", "expected an object with fourfold_project: 1", where};
     const int format = member_or(document, "fourfold_project", 0);
-    if (format == kProjectFormat)
-        return {};
-    return Problem{ProblemCode::bad_input, "has format " + document.at("fourfold_project").dump(),
-        "this version reads fourfold_project: " + std::to_string(kProjectFormat), where};
+    if (format != kProjectFormat)
+        return Problem{ProblemCode::bad_input,
+            "has format " + printable(document.at("fourfold_project").dump(), kLongestValue),
+            "this version reads fourfold_project: " + std::to_string(kProjectFormat), where};
+    return check_plans(texts_of(document, "plans").size(), where);
 }
 } // namespace
 
@@ -101,7 +112,9 @@ Expected<Project> Project::open(const std::filesystem::path& place)
     const std::filesystem::path file = folder / kProjectFile;
     if (!std::filesystem::exists(file, error)) {
         Project project(folder, Json{{"fourfold_project", kProjectFormat}}, "");
-        project.set_plans(plans_of_folder(folder));
+        const std::vector<std::filesystem::path> plans = plans_of_folder(folder);
+        FOURFOLD_CHECK(check_plans(plans.size(), folder.string()));
+        project.set_plans(plans);
         project.kept_ = project.text();
         if (project.plans().empty())
             return Problem{ProblemCode::bad_input, "this folder is no project",

@@ -30,6 +30,7 @@ constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
 constexpr int kWaitMs = 50, kBusyWaitMs = 5;
 constexpr double kSaveSilence = 10,
                  kSaveSteps = 3; // a save has ended or hangs when nothing moves for the longer of them
+constexpr double kSavesAhead = 2; // one may have begun just before
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
 
 std::string log_name(const RankPlace& place)
@@ -210,7 +211,7 @@ void RankSupervision::take_stop(const StopRequest& request)
     end_.decide(request);
     begin_stop(request.grace_s);
     // Ranks of a run that goes wrong have nothing to save; those of one that is ended do.
-    if (request.status == RunState::cancelled || request.status == RunState::preempted)
+    if (request.saves || request.status == RunState::cancelled || request.status == RunState::preempted)
         give_time_to_save();
 }
 
@@ -225,7 +226,7 @@ Json RankSupervision::answer(const Json& request)
     else if (what == "followed")
         lease_.renew();
     return {{"state", stopping_ ? "stopping" : "running"}, {"status", end_.status_text()}, {"why", end_.why()},
-        {"rank", end_.culprit()}, {"events", log_.descriptor()},
+        {"rank", end_.culprit()}, {"events", log_.descriptor()}, {"to_save_s", time_to_save()},
         {"note", save_until_ > 0 ? "its ranks end their step and save a checkpoint" : ""}};
 }
 
@@ -381,6 +382,16 @@ void RankSupervision::give_time_to_save()
 {
     if (spec_.saves)
         save_until_ = kill_at_ + spec_.limits.save_s;
+}
+
+// What ranks that are asked to stop take to end their step and save, as far as the run has shown it yet.
+double RankSupervision::time_to_save() const
+{
+    if (!spec_.saves)
+        return 0;
+    if (merge_.longest_save() <= 0)
+        return spec_.limits.save_s;
+    return std::min(spec_.limits.save_s, kSaveSteps * watch_.median() + kSavesAhead * merge_.longest_save());
 }
 
 // Ranks that were asked to stop end their step first and then save a checkpoint: that takes as long as it takes, as

@@ -52,6 +52,7 @@ private:
     void say(const Culprit& culprit);
     void begin_stop(double grace_s);
     void give_time_to_save(); // after begin_stop()
+    [[nodiscard]] double time_to_save() const; // seconds
     [[nodiscard]] bool look_for_life();
     [[nodiscard]] bool still_saves(double now);
     void end_leftovers();
