@@ -119,6 +119,21 @@ TEST_F(SlurmNodeTest, ARunSavesAheadOfItsTimeLimit)
     EXPECT_EQ(saved(), 2);
 }
 
+// What is not saved is not passed over because the run was to end anyway.
+TEST_F(SlurmNodeTest, ARankThatDiesWhileItSavesIsNamed)
+{
+    spec.environment["FAKE_SAVE_MS"] = "2000";
+    slurm_says("CANCELLED", "None", 3600);
+    start();
+    kill(agent, SIGTERM);
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(folder / "saved1"); }));
+    kill(rank_process(spec.run, 1), SIGKILL);
+    EXPECT_EQ(text_field(end(), "status"), "cancelled");
+    EXPECT_EQ(saved(), 1);
+    EXPECT_EQ(text_field(last_event(events(), "warning"), "message"),
+        "rank 1 ended (signal 9) while it was to save a checkpoint");
+}
+
 TEST_F(SlurmNodeTest, ARunThatHasSavedNothingYetIsStoppedAsEarlyAsASaveMayTake)
 {
     slurm_says("RUNNING", "None", 60 + 500);

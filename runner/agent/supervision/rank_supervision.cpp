@@ -45,6 +45,12 @@ std::string seconds(double value)
     return text;
 }
 
+// By a SIGTERM.
+bool was_asked_to_end(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGTERM : WEXITSTATUS(wait_status) == 128 + SIGTERM;
+}
+
 } // namespace
 
 RankSupervision::RankSupervision(const RunFolder& folder, const RunSpec& spec, EventLog log, Environment environment)
@@ -168,6 +174,14 @@ void RankSupervision::reap()
                 first_failure_ = monotonic_seconds();
             failures_.push_back({rank->second, wait_status});
         }
+        // Its agent ends no rank that saves: there may be no checkpoint of the last step.
+        if (!good && save_until_ > 0 && !kills_ && !was_asked_to_end(wait_status))
+            log_.append(rank->second.rank,
+                WarningEvent{.host = spec_.host,
+                    .message = "rank " + std::to_string(rank->second.rank) + " ended ("
+                        + (WIFSIGNALED(wait_status) ? "signal " + std::to_string(WTERMSIG(wait_status))
+                                                    : "exit status " + std::to_string(WEXITSTATUS(wait_status)))
+                        + ") while it was to save a checkpoint"});
         running_.erase(rank);
     }
 }
@@ -323,10 +337,7 @@ void RankSupervision::judge_failures()
     if (!running_.empty() && waited < kGatherSeconds)
         return;
     // Slurm signals the ranks as well as their agents: then it is a stop, whoever was seen first.
-    const auto asked = [](const RankExit& failure) {
-        return WIFSIGNALED(failure.wait_status) ? WTERMSIG(failure.wait_status) == SIGTERM
-                                                : WEXITSTATUS(failure.wait_status) == 128 + SIGTERM;
-    };
+    const auto asked = [](const RankExit& failure) { return was_asked_to_end(failure.wait_status); };
     if (std::getenv("SLURM_JOB_ID") && std::all_of(failures_.begin(), failures_.end(), asked)) {
         look_for_stop(true);
         return;
@@ -424,6 +435,7 @@ void RankSupervision::end_leftovers()
     const double now = monotonic_seconds();
     if ((now < kill_at_ || still_saves(now)) && !running_.empty())
         return;
+    kills_ = true;
     for (const pid_t pid : left)
         kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
     if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
