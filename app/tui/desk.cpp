@@ -237,7 +237,7 @@ void Desk::rehearse()
 void Desk::show_rehearsal()
 {
     if (rehearsal_.is_running() || rehearsal_.outcome())
-        open(std::make_unique<RehearsalBox>(rehearsal_));
+        open(std::make_unique<RehearsalBox>(*this, rehearsal_));
     else
         tell(keyed("Nothing was rehearsed yet; `R` rehearses the plan"));
 }

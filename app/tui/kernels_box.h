@@ -29,7 +29,10 @@ public:
     void draw(Canvas& canvas, const Rect& place, const Look& look);
     bool key(const Key& key); // false: not for this
     void drag(const Key& key) { control_.key(key); }
-    [[nodiscard]] bool holds_something() const { return control_.holds_something(); } // for Esc
+    [[nodiscard]] bool holds_something() const // that Esc lets go of
+    {
+        return shown_ == Shown::timelines && control_.holds_something();
+    }
     [[nodiscard]] std::vector<std::string> lines() const;
     void take_line(const std::string& line); // "open FILE", "step 4", "find flash"
     [[nodiscard]] std::string copied() const;

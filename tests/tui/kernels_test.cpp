@@ -84,12 +84,14 @@ TEST_F(TuiKernels, ATraceIsLaidOverThePrediction)
     ASSERT_TRUE(program.shows("Wrote ")) << program.grid().text();
     EXPECT_THAT(must(read_text_file(file)), HasSubstr("fsdp"));
     // What was opened is there again, and stands beside what is planned then.
-    program.type("\033"); // lets go of the kernel
-    program.settle();
-    program.type("\033");
+    program.type("\033"); // from a table at once
     ASSERT_TRUE(program.hides("Kernels of a step")) << program.grid().text();
     program.type("K");
     ASSERT_TRUE(program.shows("2 ranks, 12 kernels")) << program.grid().text();
+    program.type("\t"); // to the timelines, where the kernel is still chosen: lets go of it first
+    program.type("\033");
+    ASSERT_TRUE(program.hides("flash_fwd")) << program.grid().text();
+    EXPECT_TRUE(program.shows("Kernels of a step"));
     program.type("q");
     ASSERT_TRUE(program.hides("Kernels of a step")) << program.grid().text();
     program.type("q");

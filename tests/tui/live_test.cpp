@@ -57,7 +57,14 @@ protected:
         prediction.mfu = 0.4;
         prediction.interval = Interval{0.9, {1.8, 2.1}, {98, 112}, {1, 2}};
         fresh.prediction = to_json(prediction);
-        must(open_store(data() / "fourfold/history.db").create_run(fresh));
+        HistoryStore store = open_store(data() / "fourfold/history.db");
+        must(store.create_run(fresh));
+        must(store.set_state(kRun, RunState::running));
+        std::ofstream(run / "launch.json") << Json{{"run", kRun},
+            {"target", {{"fourfold_target", 1}, {"name", "This computer"}, {"kind", "local"}}},
+            {"ranks",
+                Json::array(
+                    {Json::array({0, 1})})}}.dump();
         std::ofstream(run / "plan.json") << fresh.plan.dump();
         std::ofstream(run / "prediction.json") << fresh.prediction.dump();
         std::ofstream events(run / "events.jsonl");

@@ -459,6 +459,10 @@ TEST_F(TuiRuns, ShowsTheTimelineOfARehearsal)
     program.type("v");
     ASSERT_TRUE(program.shows("as rehearsed")) << program.grid().text();
     EXPECT_TRUE(program.shows("as planned"));
+    program.type("T");
+    EXPECT_TRUE(program.shows("DIFFERENCE ms")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("DIFFERENCE ms"));
     program.type("v");
     EXPECT_TRUE(program.shows("no rank waits for ever"));
     program.type("\033");

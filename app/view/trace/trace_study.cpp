@@ -13,20 +13,6 @@ namespace fourfold::view {
 
 namespace {
 
-Table terms_table(const Timeline& predicted, const Timeline& measured)
-{
-    Table table;
-    table.columns = {{"part", "PART"}, {"predicted_s", "PREDICTED ms", 1, 1e3}, {"measured_s", "MEASURED ms", 1, 1e3},
-        {"difference_s", "DIFFERENCE ms", 1, 1e3}};
-    const auto add = [&table](const TermOff& term) {
-        table.rows.push_back({term.term, term.predicted_s, term.measured_s, term.difference_s()});
-    };
-    for (const TermOff& term : terms_off(predicted, measured))
-        add(term);
-    add({"step", predicted.length_s, measured.length_s});
-    return table;
-}
-
 const Timeline* stages_of(const TraceBeside& beside)
 {
     if (beside.stages)
@@ -41,7 +27,7 @@ void study_stages(TraceStudy& study, const Timeline& measured, const TraceBeside
     if (const Timeline* planned = stages_of(beside)) {
         study.predicted = TimelineScene(*planned);
         study.predicted_words = counted(planned->stages, "stage");
-        study.ranks.push_back({-1, terms_table(*planned, measured), {}});
+        study.ranks.push_back({-1, stage_parts(*planned, measured), {}});
         if (planned->stages != measured.stages)
             study.remarks.push_back("the trace has " + counted(measured.stages, "stage") + ", the plan "
                 + counted(planned->stages, "stage"));
@@ -70,6 +56,20 @@ void predict_kernels(TraceStudy& study, const TraceBeside& beside, const std::ve
 }
 
 } // namespace
+
+Table stage_parts(const Timeline& predicted, const Timeline& measured)
+{
+    Table table;
+    table.columns = {{"part", "PART"}, {"predicted_s", "PREDICTED ms", 1, 1e3}, {"measured_s", "MEASURED ms", 1, 1e3},
+        {"difference_s", "DIFFERENCE ms", 1, 1e3}};
+    const auto add = [&table](const TermOff& term) {
+        table.rows.push_back({term.term, term.predicted_s, term.measured_s, term.difference_s()});
+    };
+    for (const TermOff& term : terms_off(predicted, measured))
+        add(term);
+    add({"step", predicted.length_s, measured.length_s});
+    return table;
+}
 
 Expected<RunTrace> trace_of_run(const RunDetail& run)
 {

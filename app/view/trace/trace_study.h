@@ -47,6 +47,9 @@ std::vector<std::int64_t> common_steps(const Traces& traces);
 // The ranks of the traces in order; those that say none are numbered behind the others.
 std::vector<int> ranks_of(const Traces& traces);
 
+// By part of a step: predicted, measured, difference, of all stages; the step itself comes last.
+Table stage_parts(const Timeline& predicted, const Timeline& measured);
+
 struct TraceStudy {
     TimelineScene predicted, measured;
     double length_s = 0; // of the longer one: of their common axis

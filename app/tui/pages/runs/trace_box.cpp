@@ -77,17 +77,9 @@ void TraceBox::key(const Key& key)
     else if (key.is('e') && measured_)
         ask_to_export();
     else if (key.is('T') && measured_ && predicted_)
-        show_parts();
+        desk_.show_table("Parts of the step", view::stage_parts(*predicted_, *measured_));
     else
         timelines_.key(key, all().size());
-}
-
-void TraceBox::show_parts()
-{
-    const Expected<view::TraceStudy> study = view::study_traces(
-        {std::make_shared<const StepTrace>(StepTrace{run_.title(), {}, *measured_})}, {"", nullptr, *predicted_});
-    if (study && !study->ranks.empty())
-        desk_.show_table("Parts of the step", study->ranks.front().parts);
 }
 
 void TraceBox::ask_to_export()

@@ -24,7 +24,6 @@ public:
 private:
     void take_trace(); // where there is a newer one
     void ask_to_export(); // the measured step, or both
-    void show_parts(); // where the two differ, as a table
     [[nodiscard]] std::vector<NamedTimeline> all() const; // predicted, measured
 
     Desk& desk_;
