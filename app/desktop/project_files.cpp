@@ -225,6 +225,15 @@ void ProjectFiles::look()
     emit changed();
     if (!m_project->is_changed_on_disk())
         return;
+    // As between the marks of a merge: what is here stays until the file is whole again.
+    const Expected<view::Project> there = view::Project::open(m_project->folder());
+    if (std::exchange(m_isUnreadable, !there) && there)
+        m_parts.banner.hide();
+    if (!there) {
+        m_parts.banner.say(Tone::warning,
+            tr("The file of project %1 cannot be read: %2").arg(name(), fromUtf8(there.error().line())));
+        return;
+    }
     gather(); // what was not written yet
     bool hasChanges = m_project->is_changed();
     for (int i = 0; i < m_parts.plans.count(); ++i)
