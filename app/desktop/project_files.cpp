@@ -200,8 +200,19 @@ void ProjectFiles::look()
         return;
     watch(); // a file that was replaced is another one to the system
     emit changed();
-    if (!m_project->is_changed_on_disk())
+    const bool isChanged = m_project->is_changed_on_disk();
+    // As between the marks of a merge: what is here stays until the file is whole again.
+    const Expected<view::Project> there = view::Project::open(m_project->folder());
+    const bool isUnreadable = isChanged && !there;
+    if (std::exchange(m_isUnreadable, isUnreadable) && !isUnreadable)
+        m_parts.banner.hide();
+    if (!isChanged)
         return;
+    if (isUnreadable) {
+        m_parts.banner.say(Tone::warning,
+            tr("The file of project %1 cannot be read: %2").arg(name(), fromUtf8(there.error().line())));
+        return;
+    }
     gather(); // what was not written yet
     bool hasChanges = m_project->is_changed();
     for (int i = 0; i < m_parts.plans.count(); ++i)
