@@ -78,10 +78,8 @@ void add_launch_floors(std::vector<Operation>& list, const ResolvedPlan& plan, c
     if (layout.tp > 1)
         add_floor(Constant::layer_floor_tp_s, 1.0 / 3, 2.0 / 3);
     if (const auto& experts = plan.model.experts) {
-        // With a capacity all experts have as many rows, known beforehand: no layer waits for counts, and one launch
-        // serves them all.
-        const double launched = plan.training.experts.capacity > 0 ? 1 : double(experts->count) / std::max(1, layout.ep);
-        const double share = double(plan.model.moe_layers()) / plan.model.layers * launched;
+        const double share
+            = double(plan.model.moe_layers()) / plan.model.layers * experts->count / std::max(1, layout.ep);
         add_floor(Constant::layer_floor_expert_s, share / 3, share * 2 / 3);
     }
     if (layout.pp > 1 && plan.nodes() > 1)

@@ -109,7 +109,7 @@ TEST(MeasuredTable, PhrasesOfRunningTextSaySettings)
     EXPECT_EQ(ahead.plan.model.parameters(), plain.plan.model.parameters());
     EXPECT_EQ(ahead.plan.training.fp8_recipe, Fp8Recipe::mxfp8);
     EXPECT_EQ(ahead.assumed, plain.assumed) << "what is printed is not assumed";
-    EXPECT_EQ(read("DeepSeekV3 (tokendrop)", "").plan.training.experts.capacity, 1);
+    EXPECT_EQ(read("DeepSeekV3", "", ";expert_capacity=1.25").plan.training.experts.capacity, 1.25);
     EXPECT_EQ(read("DeepSeekV3", "x; FP8-MX", ";fp8_recipe=blockwise").plan.training.fp8_recipe, Fp8Recipe::blockwise)
         << "a field of its own wins";
 }

@@ -22,7 +22,7 @@ TEST(Resolve, BandwidthsInBitsAreAskedAbout)
         Json json = to_json(resolved(base_plan()), PresetStyle::inlined);
         json["cluster"]["intra_node"]["bandwidth_gb_s"] = inside;
         json["cluster"]["inter_node"]["bandwidth_gb_s"] = between;
-        return resolved(json);
+        return resolved(must(plan_from_json(json, "test")));
     };
     EXPECT_FALSE(has_note(with(900, 100), "Gb/s"));
     EXPECT_TRUE(has_note(with(900, 400), "cluster.inter_node.bandwidth_gb_s 400 is more than any adapter has (200 GB/s): "
