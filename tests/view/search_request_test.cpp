@@ -75,7 +75,7 @@ TEST(SearchRequest, IsAnsweredForPlansThatDifferInWhatItVaries)
         other.training.micro_batch = 2;
         other.training.micro_batches = 4;
         other.training.recompute = Recompute::full;
-        other.run.steps += 1;
+        other.run.steps = 7;
     }));
     EXPECT_TRUE(differs([](ResolvedPlan& other) { other.model.layers += 1; }));
     EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.seq_len *= 2; }));
