@@ -168,8 +168,10 @@ TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeShiftAndWidenIt)
     ASSERT_TRUE(prediction.own_shift);
     EXPECT_EQ(prediction.own_shift->runs, 1);
     EXPECT_EQ(prediction.own_shift->share, 1);
-    const auto half_width = [](const Prediction& of) { return std::log(of.interval->step_time_s.high / *of.step_time_s); };
-    EXPECT_NEAR(half_width(prediction), std::sqrt(2) * half_width(model), 1e-6) << "the run's scatter and the plan's own";
+    const auto half_width
+        = [](const Prediction& of) { return std::log(of.interval->step_time_s.high / *of.step_time_s); };
+    EXPECT_NEAR(half_width(prediction), std::sqrt(2) * half_width(model), 1e-6)
+        << "the run's scatter and the plan's own";
     ASSERT_EQ(prediction.warnings.size(), warnings + 2);
     EXPECT_NE(prediction.warnings[warnings].find("your own run of TP 2, CP 1, PP 1, DP 8"), std::string::npos);
     EXPECT_EQ(prediction.warnings.back(),

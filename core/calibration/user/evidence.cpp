@@ -89,8 +89,8 @@ void multiply(std::optional<double>& value, double factor)
 void stretch(Prediction& prediction, double factor)
 {
     multiply(prediction.step_time_s, factor);
-    for (auto* rate : {&prediction.tps_per_gpu, &prediction.tflops_per_gpu, &prediction.mfu,
-             &prediction.mfu_bf16_peak, &prediction.mfu_causal})
+    for (auto* rate : {&prediction.tps_per_gpu, &prediction.tflops_per_gpu, &prediction.mfu, &prediction.mfu_bf16_peak,
+             &prediction.mfu_causal})
         multiply(*rate, 1 / factor);
     for (PartTimes* times : {&prediction.time_by_part, &prediction.time_hidden})
         for (double& seconds : times->seconds)
@@ -247,9 +247,9 @@ void weigh_own_runs(Prediction& prediction, const OwnRuns& near)
     if (verdict.wrong) {
         const double measured = verdict.wrong->tps_per_gpu;
         const Layout& layout = verdict.wrong->plan.layout;
-        prediction.warnings.push_back(text_of(
-            "your own run of TP %d, CP %d, PP %d, DP %d reached %.4g tokens/s per GPU, the model says %.4g: the range is "
-            "wider, and \"fourfold calibrate\" fits the constants to it",
+        prediction.warnings.push_back(text_of("your own run of TP %d, CP %d, PP %d, DP %d reached %.4g tokens/s per "
+                                              "GPU, the model says %.4g: the range is "
+                                              "wider, and \"fourfold calibrate\" fits the constants to it",
             layout.tp, layout.cp, layout.pp, layout.dp, measured, measured * std::exp(verdict.error)));
     }
     if (prediction.own_shift)

@@ -89,11 +89,12 @@ TEST(MeasuredTable, ARowBecomesThePlanThatItsSourceRan)
 TEST(MeasuredTable, PhrasesOfRunningTextSaySettings)
 {
     const auto read = [](const std::string& model, const std::string& notes, const std::string& more = "") {
-        std::string header = kHeader, row = row_text({{"source", "megatron-bridge"}, {"table", "25.11"}, {"model", model},
-            {"layers", "61"}, {"hidden", "7168"}, {"heads", "128"}, {"kv_heads", "128"}, {"ffn", "2048"},
-            {"vocab", "129280"}, {"seq_len", "4096"}, {"gpu", "B200"}, {"gpus_per_node", "8"}, {"tp", "1"},
-            {"pp", "16"}, {"dp", "1"}, {"precision", "fp8"}, {"value", "2000"},
-            {"assumed", "global_batch=64;sharding=optimizer" + more}});
+        std::string header = kHeader,
+                    row
+            = row_text({{"source", "megatron-bridge"}, {"table", "25.11"}, {"model", model}, {"layers", "61"},
+                {"hidden", "7168"}, {"heads", "128"}, {"kv_heads", "128"}, {"ffn", "2048"}, {"vocab", "129280"},
+                {"seq_len", "4096"}, {"gpu", "B200"}, {"gpus_per_node", "8"}, {"tp", "1"}, {"pp", "16"}, {"dp", "1"},
+                {"precision", "fp8"}, {"value", "2000"}, {"assumed", "global_batch=64;sharding=optimizer" + more}});
         header.insert(header.size() - 1, ",notes");
         row.insert(row.size() - 1, ",\"" + notes + "\"");
         auto table = parse_measured_table(header + row, "ours.csv", sources(), presets());

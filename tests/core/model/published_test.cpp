@@ -128,7 +128,8 @@ TEST_F(PublishedConfigs, TheirModulesAreLikeTheLastLayer)
     EXPECT_EQ(elements(qwen, rows_of_module(qwen)), joined + elements(qwen, rows_of_layer(qwen, 7)))
         << "the last layer attends to all tokens, three of four do not";
     EXPECT_NE(elements(qwen, rows_of_module(qwen)), joined + elements(qwen, layer_rows(qwen, true)));
-    EXPECT_EQ(config(R"({"use_mtp": true, "num_mtp_modules": 3, "num_nextn_predict_layers": null})").predicted_ahead, 3);
+    EXPECT_EQ(
+        config(R"({"use_mtp": true, "num_mtp_modules": 3, "num_nextn_predict_layers": null})").predicted_ahead, 3);
     EXPECT_EQ(config(R"({"num_mtp_modules": 3, "mtp_transformer_layers": 2})").predicted_ahead, 0);
     EXPECT_EQ(config(R"({"use_mtp": false, "num_mtp_modules": 3})").predicted_ahead, 0);
     // The first layer is dense, the module has experts as the last one has.

@@ -25,8 +25,9 @@ TEST(Resolve, BandwidthsInBitsAreAskedAbout)
         return resolved(must(plan_from_json(json, "test")));
     };
     EXPECT_FALSE(has_note(with(900, 100), "Gb/s"));
-    EXPECT_TRUE(has_note(with(900, 400), "cluster.inter_node.bandwidth_gb_s 400 is more than any adapter has (200 GB/s): "
-                                         "if it is in Gb/s, write 50"));
+    EXPECT_TRUE(has_note(with(900, 400),
+        "cluster.inter_node.bandwidth_gb_s 400 is more than any adapter has (200 GB/s): "
+        "if it is in Gb/s, write 50"));
     EXPECT_TRUE(has_note(with(7200, 100), "if it is in Gb/s, write 900"));
 }
 
