@@ -80,10 +80,10 @@ TEST(SearchRequest, IsAnsweredForPlansThatDifferInWhatItVaries)
     EXPECT_TRUE(differs([](ResolvedPlan& other) { other.model.layers += 1; }));
     EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.seq_len *= 2; }));
     EXPECT_TRUE(differs([](ResolvedPlan& other) { other.cluster.gpus_per_node = 4; }));
-    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.global_batch = *other.training.global_batch + 1; }));
+    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.global_batch += 1; }));
     request->space.batch_tolerance = 0.1;
-    EXPECT_FALSE(differs([](ResolvedPlan& other) { other.training.global_batch = *other.training.global_batch + 6; }));
-    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.global_batch = *other.training.global_batch + 7; }));
+    EXPECT_FALSE(differs([](ResolvedPlan& other) { other.training.global_batch += 6; }));
+    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.global_batch += 7; }));
 }
 
 } // namespace
