@@ -12,4 +12,9 @@ namespace fourfold::trainer {
 std::vector<at::Tensor> gradients_of(
     const at::Tensor& output, const at::Tensor& slope, const std::vector<at::Tensor>& inputs);
 
+// Where the backward pass through the graph of `output` begins, without the memory of its values: for those whose
+// consumer has values of its own, and which no operation of this graph needs again. As `output` for gradients_of() and
+// a backward pass.
+at::Tensor root_of(const at::Tensor& output);
+
 } // namespace fourfold::trainer

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/pipeline_parallel/executor.h"
 
+#include "runner/trainer/autograd/gradients_of.h"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <optional>
@@ -15,16 +16,6 @@ namespace {
 int place_in(const Communicator& group, int global_rank)
 {
     return int(std::ranges::find(group.ranks(), global_rank) - group.ranks().begin());
-}
-
-// Where the backward pass through the graph of an output begins, without the output's memory: the chunk after has its
-// values, and no operation of this one needs them again.
-at::Tensor root_of(const at::Tensor& output)
-{
-    at::Tensor root = at::empty({0}, output.options().requires_grad(false));
-    if (output.grad_fn() != nullptr)
-        torch::autograd::impl::set_gradient_edge(root, torch::autograd::impl::gradient_edge(output));
-    return root;
 }
 } // namespace
 
