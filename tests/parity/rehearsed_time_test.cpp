@@ -200,6 +200,7 @@ TEST(Attention, OfCudnnIsRehearsedAtItsPrice)
         const auto rehearsed
             = rehearse_rank(tiny({"cluster=\"dgx-h100\"", "training.precision=\"bf16\"", "model.head_dim=64",
                                 "model.max_position_embeddings=8192", "training.seq_len=8192", "training.micro_batch=1",
+                                "model.num_attention_heads=64", "model.num_key_value_heads=64",
                                 std::string("training.attention=\"") + kernel + '"'}),
                 0);
         EXPECT_TRUE(rehearsed) << rehearsed.error().line();
