@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The planner in a terminal with an answer that no calibration changes, for screens that are compared cell by cell: the
-// figures follow from the degrees by simple arithmetic.
+// figures follow from the degrees by simple arithmetic. With FOURFOLD_FIXED_SEARCH so do the layouts that it finds.
 #include "app/tui/tui.h"
 #include "core/search/pareto.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 namespace {
@@ -101,7 +102,8 @@ int main(int argc, char** argv)
 {
     tui::TuiOptions options;
     options.predict = fixed_answer;
-    options.find = fixed_search;
+    if (std::getenv("FOURFOLD_FIXED_SEARCH") != nullptr)
+        options.find = fixed_search;
     options.gives_advice = false; // it would be the engine's
     if (argc > 1)
         options.plan = argv[1];

@@ -104,6 +104,7 @@ TEST_F(TuiKernels, FitTheSmallScreen)
     ASSERT_TRUE(program.shows("GiB"));
     open(program, trace(5));
     ASSERT_TRUE(program.shows("6 kernels")) << program.grid().text();
+    ASSERT_TRUE(program.shows("the plan 16 GPUs")) << "the plan has its answer\n" << program.grid().text();
     EXPECT_TRUE(program.shows("Esc closes")) << program.grid().text();
     EXPECT_THAT(program.grid().text(), Not(HasSubstr("DIFFERENCE")));
     program.type("\t");

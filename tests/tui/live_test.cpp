@@ -112,7 +112,9 @@ TEST_F(TuiLive, FoundLayoutsAreAsTheyWere)
 {
     for (const ScreenSize& size : kScreenSizes) {
         forget_session();
-        TerminalProgram program(fixed(), options(size));
+        TerminalProgram::Options found = options(size);
+        found.environment["FOURFOLD_FIXED_SEARCH"] = "1";
+        TerminalProgram program(fixed(), found);
         ASSERT_TRUE(program.shows("Fits."));
         program.type("2s");
         ASSERT_TRUE(program.shows("on the Pareto front, in 125 ms")) << program.grid().text();

@@ -221,6 +221,7 @@ TEST_F(TuiProjects, AFileThatSomebodyElseWroteIsFollowedOrAskedAbout)
     std::ofstream(file()) << R"({"fourfold_project": 1, "plans": ["a.plan.json"], "notes": ["theirs"]})";
     ASSERT_TRUE(program.shows("Changed on disk")) << program.grid().text();
     program.type("k");
+    ASSERT_TRUE(program.hides("Changed on disk")) << program.grid().text();
     EXPECT_TRUE(comes_to(program, "plans", Json::array({"b.plan.json"}))) << part("plans").dump();
     std::ofstream(file()) << R"({"fourfold_project": 1, "plans": ["a.plan.json"]})";
     ASSERT_TRUE(program.shows("Changed on disk")) << program.grid().text();

@@ -12,6 +12,7 @@
 #include "core/base/json_member.h"
 #include "core/base/text.h"
 #include "core/calibration/user/most_off.h"
+#include "core/predict/term_off.h"
 
 #include <algorithm>
 #include <utility>
@@ -357,7 +358,7 @@ void HistoryPage::ask_about_plan()
         {"Run it again", "where it ran", [open] { open(false, true); }}};
     if (view::has_checkpoint(*run))
         items.push_back({"Go on from its newest checkpoint", "where it ran", [open] { open(true, true); }});
-    if (run->summary.most_off || run->summary.most_off_due)
+    if (measured_step(run->other_events))
         items.push_back({"Its traced step", "beside the planned one", [this, run = *run] { open_trace(run); }});
     desk_.open(std::make_unique<Picker>("The plan of " + run->summary.name, std::move(items)));
 }
