@@ -101,7 +101,7 @@ TEST_P(Tracked, AGrowingFileGivesEachValueOnceWhereverItIsTorn)
     EXPECT_EQ(losses, std::size_t(kSteps));
     EXPECT_EQ(run.left_out(), 0u);
     EXPECT_EQ(begun, 0);
-    EXPECT_EQ(run.name(), GetParam() == Tracker::tensorboard ? "01RUN" : "A run");
+    EXPECT_EQ(run.name(), GetParam() == Tracker::tensorboard ? "A run 01RUN" : "A run");
 }
 
 TEST_P(Tracked, AFileThatBeganAnewIsReadAgain)
