@@ -232,8 +232,8 @@ void ProjectFiles::look()
     if (!isChanged)
         return;
     if (isUnreadable) {
-        m_parts.banner.say(Tone::warning,
-            tr("The file of project %1 cannot be read: %2").arg(name(), fromUtf8(there.error().line())));
+        m_parts.banner.say(
+            Tone::warning, tr("The file of project %1 cannot be read: %2").arg(name(), fromUtf8(there.error().line())));
         return;
     }
     gather(); // what was not written yet

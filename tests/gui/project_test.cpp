@@ -314,7 +314,8 @@ private slots:
         QCOMPARE(folder.part("plans"), QStringLiteral(R"(["a.plan.json"])"));
     }
 
-    // As between the marks of a merge: said in a line, however often the folder changes, and forgotten once it is whole.
+    // As between the marks of a merge: said in a line, however often the folder changes, and forgotten once it is
+    // whole.
     void aFileThatSomebodyElseDamagedIsToldWithoutADialog()
     {
         const Folder folder(kAB);
@@ -326,8 +327,8 @@ private slots:
         w.window.projects().look();
         w.window.projects().look();
         QVERIFY(w.window.banner().isVisible());
-        QVERIFY2(w.window.banner().text().contains(QStringLiteral("not valid JSON")),
-            qPrintable(w.window.banner().text()));
+        QVERIFY2(
+            w.window.banner().text().contains(QStringLiteral("not valid JSON")), qPrintable(w.window.banner().text()));
         QCOMPARE(openPlans(w.window), before);
         folder.write(QLatin1String(view::kProjectFile), R"({"fourfold_project": 1, "plans": ["b.plan.json"]})");
         w.window.projects().look();
