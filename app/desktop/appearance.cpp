@@ -4,6 +4,8 @@
 #include "app/desktop/look/app_style.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card_accessible.h"
+#include "app/desktop/widgets/panels/announcer.h"
+#include "app/desktop/widgets/text/choice_names.h"
 #include "app/desktop/widgets/text/cut_text_tips.h"
 
 #include <QApplication>
@@ -50,7 +52,9 @@ void prepareAppearance()
     QApplication::setStyle(new AppStyle);
     QApplication::setFont(baseFont());
     installCardAccessibility();
+    installAnnouncements();
     qApp->installEventFilter(new CutTextTips(qApp));
+    qApp->installEventFilter(new ChoiceNames(qApp));
 }
 
 void applyTheme(ThemeChoice choice)

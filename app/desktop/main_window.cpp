@@ -33,6 +33,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDialog>
 #include <QScreen>
 #include <QStatusBar>
 #include <QTimer>
@@ -94,6 +95,12 @@ MainWindow::MainWindow(const Presets& presets, Options options)
     showPage(PageStack::ids().front());
     showPage(m_session.page);
     showDocument();
+}
+
+void MainWindow::keepLayoutOf(QDialog& dialog)
+{
+    applyLayout(&dialog, m_session.layout);
+    connect(&dialog, &QDialog::finished, this, [this, &dialog] { m_session.layout.insert(layoutOf(&dialog)); });
 }
 
 MainWindow::~MainWindow()
@@ -445,7 +452,7 @@ void MainWindow::saveSession()
         return;
     m_session.geometry = saveGeometry();
     m_session.page = page();
-    m_session.layout = layoutOf(this);
+    m_session.layout.insert(layoutOf(this)); // of dialogs that are closed it is known already
     m_session.pages = m_pages->states();
     m_files->rememberSession();
     m_session.save();

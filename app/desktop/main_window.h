@@ -14,6 +14,8 @@
 #include <memory>
 #include <vector>
 
+class QDialog;
+
 namespace fourfold::ui {
 
 class Banner;
@@ -76,6 +78,7 @@ public:
     PlanFiles& files() { return *m_files; }
     ProjectFiles& projects() { return *m_projects; }
     [[nodiscard]] const Session& session() const { return m_session; }
+    void keepLayoutOf(QDialog& dialog); // which has just been made: it looks as it did when it was last closed
     [[nodiscard]] PageStack& pages() const { return *m_pages; }
     [[nodiscard]] PlanWorkspace& workspace() const;
     [[nodiscard]] PlanPage& planPage() const;

@@ -54,8 +54,10 @@ void openItem(MainWindow& window, const DroppedItem& item)
 TraceDialog& showKernels(MainWindow& window)
 {
     auto* dialog = window.findChild<TraceDialog*>();
-    if (!dialog)
+    if (!dialog) {
         dialog = new TraceDialog(window.plans(), &window);
+        window.keepLayoutOf(*dialog);
+    }
     dialog->show();
     dialog->raise();
     dialog->activateWindow();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/window_status.h"
 
+#include "app/desktop/widgets/panels/announcer.h"
 #include "app/models/plan/plan_document.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
@@ -24,6 +25,7 @@ WindowStatus::WindowStatus(QStatusBar& bar)
     bar.addPermanentWidget(m_evidence);
     bar.addPermanentWidget(version);
     bar.setSizeGripEnabled(false);
+    connect(&bar, &QStatusBar::messageChanged, this, [&bar](const QString& message) { announce(bar, message); });
 }
 
 void WindowStatus::setDocument(PlanDocument& document)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 
 namespace fourfold {
 
@@ -54,31 +55,17 @@ public:
     }
     KernelList list;
 
-    [[nodiscard]] double seconds(const Operation& operation) const { return price(operation, context_).seconds; }
+    // Of one execution. Every operation is priced once, however many layers and passes have it: it must outlive this.
+    double seconds(const Operation& operation) { return known(operation).seconds; }
 
     std::uint32_t facts_of(const Operation& operation, double times = 1)
     {
-        KernelFacts facts{
-            operation.name, std::visit(KindOf{}, operation.work), {}, {}, 0, 0, operation.flops() * times};
-        GroupKind group = GroupKind::none;
-        if (const auto* collective = operation.as<Collective>()) {
-            facts.collective = collective_word(collective->kind);
-            facts.bytes = collective->bytes * times;
-            group = collective->group;
-        } else if (const auto* transfer = operation.as<PointToPoint>()) {
-            facts.collective = "send/receive";
-            facts.bytes = transfer->bytes * times;
-            group = transfer->group;
-        } else if (const auto* traffic = operation.as<Elementwise>()) {
-            facts.bytes = traffic->bytes * times;
-        } else if (const auto* update = operation.as<OptimizerUpdate>()) {
-            facts.bytes = update->bytes * times;
+        Known& before = known(operation);
+        if (before.times != times) {
+            before.facts = new_facts(operation, times);
+            before.times = times;
         }
-        if (group != GroupKind::none) {
-            facts.group = name(group);
-            facts.ranks = static_cast<int>(context_.span(group).size);
-        }
-        return list.index_of(std::move(facts));
+        return before.facts;
     }
 
     // Those of these phases, in this order of phases within a layer; `back`: from the last layer to the first.
@@ -122,6 +109,44 @@ public:
     }
 
 private:
+    // What is known of an operation: its price, and the facts of so many executions in one kernel as it last had.
+    struct Known {
+        double seconds = 0, times = 0;
+        std::uint32_t facts = 0;
+    };
+    Known& known(const Operation& operation)
+    {
+        const auto [place, is_new] = known_.try_emplace(&operation);
+        if (is_new)
+            place->second.seconds = price(operation, context_).seconds;
+        return place->second;
+    }
+
+    std::uint32_t new_facts(const Operation& operation, double times)
+    {
+        KernelFacts facts{
+            operation.name, std::visit(KindOf{}, operation.work), {}, {}, 0, 0, operation.flops() * times};
+        GroupKind group = GroupKind::none;
+        if (const auto* collective = operation.as<Collective>()) {
+            facts.collective = collective_word(collective->kind);
+            facts.bytes = collective->bytes * times;
+            group = collective->group;
+        } else if (const auto* transfer = operation.as<PointToPoint>()) {
+            facts.collective = "send/receive";
+            facts.bytes = transfer->bytes * times;
+            group = transfer->group;
+        } else if (const auto* traffic = operation.as<Elementwise>()) {
+            facts.bytes = traffic->bytes * times;
+        } else if (const auto* update = operation.as<OptimizerUpdate>()) {
+            facts.bytes = update->bytes * times;
+        }
+        if (group != GroupKind::none) {
+            facts.group = name(group);
+            facts.ranks = static_cast<int>(context_.span(group).size);
+        }
+        return list.index_of(std::move(facts));
+    }
+
     void place(Pass& pass, std::array<double, kTracks>& free, const Operation& operation, double times, int layer)
     {
         constexpr double kMostEach = 64; // in a layer; more are drawn as one
@@ -143,6 +168,7 @@ private:
     }
 
     CostContext context_;
+    std::unordered_map<const Operation*, Known> known_;
 };
 
 // A stage's tracks under construction.

@@ -42,8 +42,10 @@ void measure(const char* what, int times, Work work)
         processor.push_back(threadMilliseconds() - before);
         wall.push_back(double(timer.nsecsElapsed()) / 1e6);
     }
-    std::printf("%-60s %4d times  median %7.2f ms  p95 %7.2f ms  most %7.2f ms  (window's thread: median %.2f ms)\n",
-        what, times, percentile(wall, 0.5), percentile(wall, 0.95), percentile(wall, 1), percentile(processor, 0.5));
+    std::printf("%-60s %4d times  median %7.2f ms  p95 %7.2f ms  most %7.2f ms  (window's thread: median %.2f, "
+                "p95 %.2f ms)\n",
+        what, times, percentile(wall, 0.5), percentile(wall, 0.95), percentile(wall, 1), percentile(processor, 0.5),
+        percentile(processor, 0.95));
 }
 
 inline Plan largePlan()

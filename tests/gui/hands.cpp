@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/hands.h"
 
+#include <QAccessible>
 #include <QApplication>
 #include <QComboBox>
 #include <QFileDialog>
@@ -15,6 +16,7 @@
 #include <QTimer>
 
 #include <memory>
+#include <vector>
 
 namespace fourfold::ui::test {
 
@@ -174,6 +176,59 @@ bool clickMenuBar(QWidget& window, const QStringList& entries)
         return finish(walk);
     }
     return false;
+}
+
+namespace {
+struct Told {
+    const QObject* object;
+    QAccessible::Event event;
+    QAccessible::Role role;
+    QString words;
+};
+std::vector<Told> told; // the handler of Qt's has no data of its own
+
+void take(QAccessibleEvent* event)
+{
+    const QAccessibleInterface* of = event->accessibleInterface();
+    if (!of || !of->isValid())
+        return;
+    const bool isDescription = event->type() == QAccessible::DescriptionChanged;
+    told.push_back({event->object(), event->type(), of->role(),
+        of->text(isDescription ? QAccessible::Description : QAccessible::Name)});
+}
+} // namespace
+
+SpokenWords::SpokenWords()
+{
+    told.clear();
+    QAccessible::setActive(true);
+    QAccessible::installUpdateHandler(take);
+}
+
+SpokenWords::~SpokenWords()
+{
+    QAccessible::installUpdateHandler(nullptr);
+    QAccessible::setActive(false);
+}
+
+QStringList SpokenWords::notes() const
+{
+    QStringList notes;
+    for (const Told& one : told) {
+        if (one.event == QAccessible::ObjectShow && one.role == QAccessible::Notification)
+            notes << one.words;
+    }
+    return notes;
+}
+
+QStringList SpokenWords::descriptionsOf(const QWidget& widget) const
+{
+    QStringList descriptions;
+    for (const Told& one : told) {
+        if (one.event == QAccessible::DescriptionChanged && one.object == &widget)
+            descriptions << one.words;
+    }
+    return descriptions;
 }
 
 } // namespace fourfold::ui::test

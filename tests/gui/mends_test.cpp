@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a day's work with the window once stumbled over, each with the step that showed it.
+#include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/line_chart.h"
 #include "app/models/search/results_model.h"
+#include "app/view/text.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
@@ -65,6 +67,99 @@ private slots:
         QCOMPARE(w.results().horizontalHeader()->sortIndicatorSection(), int(ResultsModel::place));
         QCOMPARE(w.results().horizontalHeader()->sortIndicatorOrder(), Qt::AscendingOrder);
         QCOMPARE(w.results().model()->index(0, ResultsModel::place).data().toString(), QStringLiteral("1"));
+    }
+
+    // Half the table was empty on a large screen, and columns kept the widths that they had without a row.
+    void foundLayoutsFillTheTable()
+    {
+        Fixture w;
+        w.search(kSmall);
+        QTableView& table = w.results();
+        QList<int> shown;
+        for (int column = 0; column < ResultsModel::columns; ++column) {
+            if (!table.isColumnHidden(column))
+                shown << column;
+        }
+        QList<int> before;
+        for (const int width : {1440, 1920, 2560}) {
+            w.window.resize(width, 870);
+            QTest::qWait(60);
+            const int needs = table.fontMetrics().horizontalAdvance(QStringLiteral("⚠ extrapolated")) + 40;
+            QVERIFY2(table.columnWidth(ResultsModel::confidence) < needs * 2,
+                qPrintable(QStringLiteral("%1 of %2").arg(table.columnWidth(ResultsModel::confidence)).arg(width)));
+            QList<int> widths;
+            for (const int column : shown) {
+                widths << table.columnWidth(column);
+                for (int row = 0; row < table.model()->rowCount(); ++row) {
+                    const QModelIndex at = table.model()->index(row, column);
+                    QVERIFY2(widths.back() > table.fontMetrics().horizontalAdvance(at.data().toString()),
+                        qPrintable(QStringLiteral("%1 in row %2 at %3").arg(at.data().toString()).arg(row).arg(width)));
+                }
+            }
+            for (int i = 1; i + 1 < before.size(); ++i)
+                QVERIFY(widths[i] > before[i]);
+            before = widths;
+        }
+    }
+
+    // Beside an empty half of a large screen it was cut.
+    void aWarningIsReadWhereThereIsRoom()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("warned.plan.json"),
+            test::readFile(
+                QStringLiteral(FOURFOLD_SOURCE_DIR "/presets/plans/llama-3.1-405b-torchtitan-512.plan.json"))));
+        QVERIFY(w.answered());
+        w.window.resize(2560, 1400);
+        w.window.showPage(QStringLiteral("compare"));
+        const CompareModel& model = w.window.comparePage().model();
+        QTRY_COMPARE(model.entries().size(), std::size_t(2));
+        auto* table = w.child<QTableView>("comparison");
+        QVERIFY(table);
+        QString first; // of its warnings, which stand behind each other in one line
+        for (int row = 0; row < model.rowCount(); ++row) {
+            const QString text = model.index(row, 2).data().toString();
+            if (text.startsWith(QStringLiteral("Warning: ")))
+                first = text.left(text.indexOf(QStringLiteral("Warning: "), 1));
+        }
+        QVERIFY(first.size() > 60 && !first.contains(QLatin1Char('\n')));
+        QTRY_VERIFY(table->columnWidth(2) > table->fontMetrics().horizontalAdvance(first));
+        w.window.resize(1440, 870); // each has its share
+        QTRY_VERIFY(table->columnWidth(1) + table->columnWidth(2) < 1200);
+    }
+
+    void layoutsStandBesideThePlanThatWasSearchedFrom()
+    {
+        Fixture w;
+        w.search(kSmall);
+        const auto told = [&] { return w.results().model()->index(0, ResultsModel::against_plan).data().toString(); };
+        const QString unknown = QString::fromUtf8(view::kUnknown), before = told();
+        QVERIFY2(before.contains(QLatin1Char('%')) || before == QLatin1String("as the plan"), qPrintable(before));
+
+        // Another plan on show changes nothing: the rows do not answer it.
+        QVERIFY(w.open(QStringLiteral("other.plan.json"), test::tinyPlan(5, 5)));
+        QVERIFY(w.answered());
+        w.window.showPage(QStringLiteral("search"));
+        QCOMPARE(told(), before);
+
+        const auto edit = [&w](const char* path, int value) {
+            w.document().setValue(path, value, QStringLiteral("edit"));
+            QVERIFY(w.answered());
+        };
+        w.window.plans().setCurrent(0);
+        edit("training.seq_len", 4096); // asks something else
+        QTRY_COMPARE(told(), unknown);
+        w.document().undoStack().undo();
+        QVERIFY(w.answered());
+        QTRY_COMPARE(told(), before);
+        edit("training.micro_batch", 64);
+        QVERIFY(!w.document().prediction()->feasible); // does not fit
+        QTRY_COMPARE(told(), unknown);
+        w.document().undoStack().undo();
+        QVERIFY(w.answered());
+        QTRY_COMPARE(told(), before);
+        w.window.plans().close(0); // is gone
+        QTRY_COMPARE(told(), unknown);
     }
 
     void axesKeepTheirLeadingDigit()

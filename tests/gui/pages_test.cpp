@@ -352,6 +352,8 @@ private slots:
         }
         QVERIFY(ready.count() > 0 || ready.wait(kPatience));
         QVERIFY(page.charts().scaling().seriesCount() >= 2); // the plan's line and the table's dots
+        QVERIFY2(page.charts().scaling().accessibleDescription().contains(QStringLiteral(" GPUs, ")),
+            qPrintable(page.charts().scaling().accessibleDescription())); // where each begins and ends
     }
 
     void aFigureOpensItsDerivation()

@@ -85,6 +85,9 @@ QString fault(Told& told)
             return QStringLiteral("has no value");
         break;
     case QAccessible::ComboBox:
+        // Its name is what is chosen: what for is told by its label.
+        if (told.relations(QAccessible::Label).isEmpty())
+            return QStringLiteral("has no label");
         if (told.text(QAccessible::Value).isEmpty() && told.childCount() > 0) {
             const Told* list = told.child(0);
             if (list && list->childCount() > 0)

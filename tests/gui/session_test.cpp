@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the next start has again: window, plans, question and comparison of the last session, and what a crash left.
+#include "app/desktop/dialogs/trace_dialog.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/compare/compare_charts.h"
@@ -8,6 +9,8 @@
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/panels/banner.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/desktop/window_files.h"
 #include "app/models/plan/plan_journal.h"
 #include "app/models/shared/text.h"
 #include "app/view/compare/published.h"
@@ -49,6 +52,37 @@ class SessionTest : public QObject {
     Q_OBJECT
 private slots:
     void init() { Session().save(); } // each starts with none
+
+    void anOverviewThatWasTakenAwayStaysAway()
+    {
+        MainWindow::Options withSession = test::WindowFixture::options();
+        withSession.session = true;
+        const Presets presets;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            QVERIFY(window.openPlan(plan(QStringLiteral("overview.plan.json")).toStdString()));
+            window.planPage().timeline().setFocus();
+            QTest::keyClick(&window.planPage().timeline(), Qt::Key_O);
+            QVERIFY(!window.planPage().timeline().hasOverview());
+            TraceDialog& kernels = showKernels(window);
+            kernels.findChild<TimelineView*>(QStringLiteral("predictedKernels"))->setOverview(false);
+            QVERIFY(kernels.close());
+            QVERIFY(window.close());
+        }
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QVERIFY(!window.planPage().timeline().hasOverview());
+        QVERIFY(window.openPlan(plan(QStringLiteral("another.plan.json")).toStdString()));
+        QVERIFY(!window.planPage().timeline().hasOverview());
+        TraceDialog& kernels = showKernels(window);
+        QVERIFY(!kernels.findChild<TimelineView*>(QStringLiteral("predictedKernels"))->hasOverview());
+        QVERIFY(kernels.findChild<TimelineView*>(QStringLiteral("measuredKernels"))->hasOverview());
+        window.restoreDefaultLayout();
+        QVERIFY(window.planPage().timeline().hasOverview());
+        QVERIFY(kernels.findChild<TimelineView*>(QStringLiteral("predictedKernels"))->hasOverview());
+    }
 
     void sessionComesBack()
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A plan from three answers: from the first window to a plan of one's own by a handful of keys.
 #include "app/desktop/dialogs/start_dialog.h"
+#include "app/view/start/start.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
@@ -67,6 +68,50 @@ private slots:
         QCOMPARE(plan->gpus, 512);
         QVERIFY(w.document().isDirty()); // it is in no file yet
         QVERIFY(w.document().prediction()->fit != Fit::no);
+    }
+
+    // A shortcut, one answer, Enter: the plan stands there with its reasons, and one more Enter takes it.
+    void oneQuestionMakesAPlan()
+    {
+        WindowFixture w;
+        w.window.openStartPlan();
+        QVERIFY(w.answered());
+        QString said;
+        int choices = 0, gpus = 0;
+        const WhenDialog<StartDialog> dialog([&](StartDialog& start) {
+            typeInto(part<QComboBox>(start, "startModel"), "llama 405b on 512 x dgx h100");
+            enter(start);
+            auto& list = part<QListWidget>(start, "startChoices");
+            (void)QTest::qWaitFor([&] { return list.count() > 1; }, kPatience);
+            choices = list.count();
+            gpus = part<QSpinBox>(start, "startGpus").value();
+            said = part<QComboBox>(start, "startModel").currentText() + QLatin1Char('|')
+                + part<QComboBox>(start, "startCluster").currentText();
+            enter(start);
+        });
+        QTest::keyClick(&w.window, Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(dialog.came());
+        QVERIFY2(choices > 1, qPrintable(said));
+        QCOMPARE(said, QStringLiteral("llama 405b|dgx h100")); // in the fields, where they can be changed
+        QCOMPARE(gpus, 512);
+        QVERIFY(w.answered());
+        QCOMPARE(QString::fromStdString(w.document().resolved()->model.id), QStringLiteral("llama-3.1-405b"));
+        QCOMPARE(w.document().resolved()->gpus, 512);
+        QVERIFY(w.document().prediction()->fit != Fit::no);
+    }
+
+    // What is no whole question stays a model.
+    void wordsOfAModelAreNoQuestion()
+    {
+        using Questions = view::Start::Questions;
+        const auto spread = [](const char* model) {
+            const Questions all = view::Start::spread({model, "8", "mine", ""});
+            return QString::fromStdString(all.model + "|" + all.gpus + "|" + all.cluster);
+        };
+        QCOMPARE(spread("llama on wheels"), QStringLiteral("llama on wheels|8|mine"));
+        QCOMPARE(spread("dir/on 5/config.json"), QStringLiteral("dir/on 5/config.json|8|mine"));
+        QCOMPARE(spread("llama 8b on 16"), QStringLiteral("llama 8b|16|mine"));
+        QCOMPARE(spread("llama 405b ON 16,384 grand teton"), QStringLiteral("llama 405b|16384|grand teton"));
     }
 
     void whatWillNotDoIsSaidAndNothingIsLost()

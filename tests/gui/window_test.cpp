@@ -17,6 +17,7 @@
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
+#include <QAccessible>
 #include <QApplication>
 #include <QComboBox>
 #include <QFile>
@@ -27,6 +28,8 @@
 #include <QSpinBox>
 #include <QTest>
 #include <QWheelEvent>
+
+#include <algorithm>
 
 using namespace fourfold;
 using namespace fourfold::ui;
@@ -105,6 +108,39 @@ private slots:
         QTRY_VERIFY(!w.window.planPage().figures()[0]->isStale());
         QVERIFY(!w.useButton("layout.tp"));
         QVERIFY(!w.useButton("gpus"));
+    }
+
+    // To who does not see the red frame: with the field that has the focus, or else as a notification of its own.
+    void aRefusedValueIsSaid()
+    {
+        Fixture w;
+        w.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&w.window));
+        QVERIFY(w.answered());
+        test::SpokenWords spoken;
+        QSpinBox* tp = w.spin("layout.tp");
+        const QString usual = tp->accessibleDescription();
+        tp->setFocus();
+        tp->setValue(3);
+        QVERIFY(!w.document().isValid());
+        const QString reason = QString::fromStdString(w.document().brokenRules().front().message);
+        QCOMPARE(QString::fromStdString(w.document().brokenRules().front().field), QStringLiteral("layout.tp"));
+        QCOMPARE(QAccessible::queryAccessibleInterface(tp)->text(QAccessible::Description), reason);
+        QCOMPARE(spoken.descriptionsOf(*tp), QStringList{reason});
+        QVERIFY2(std::ranges::any_of(spoken.notes(),
+                     [](const QString& note) { return note.startsWith(QStringLiteral("Not valid. ")); }),
+            qPrintable(spoken.notes().join(QLatin1Char('\n'))));
+
+        w.document().undoStack().undo();
+        QVERIFY(w.answered());
+        QCOMPARE(tp->accessibleDescription(), usual);
+        QTRY_VERIFY(spoken.notes().last().startsWith(QStringLiteral("Fits. "))); // and what follows from the edit
+        w.window.findChild<QSpinBox*>(QStringLiteral("gpus"))->setFocus();
+        tp->setValue(3); // by undo, by advice: the focus is elsewhere
+        QVERIFY2(spoken.notes().contains(QStringLiteral("%1: %2").arg(tp->accessibleName(), reason)),
+            qPrintable(spoken.notes().join(QLatin1Char('\n'))));
+        w.window.say(QStringLiteral("Written to x"));
+        QCOMPARE(spoken.notes().last(), QStringLiteral("Written to x"));
     }
 
     void runIsRefusedWithTheReason()

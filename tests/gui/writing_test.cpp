@@ -51,6 +51,7 @@ void names()
     QTest::addColumn<QString>("name");
     QTest::newRow("Chinese") << QStringLiteral("\u5927\u6a21\u578b\u8bad\u7ec3\u8ba1\u5212");
     QTest::newRow("Japanese") << QStringLiteral("\u5927\u898f\u6a21\u30e2\u30c7\u30eb\u306e\u5b66\u7fd2");
+    QTest::newRow("Korean") << QStringLiteral("\ub300\uaddc\ubaa8 \ubaa8\ub378 \ud559\uc2b5 \uacc4\ud68d");
     QTest::newRow("Arabic") << QStringLiteral("\u062e\u0637\u0629 \u062a\u062f\u0631\u064a\u0628");
     QTest::newRow("Hebrew") << QStringLiteral("\u05ea\u05db\u05e0\u05d9\u05ea \u05d0\u05d9\u05de\u05d5\u05df");
 }

@@ -55,5 +55,36 @@ TEST(SearchRequest, TakesTheBudgetOfThePlan)
     EXPECT_DOUBLE_EQ(own->budget.price_per_gpu_hour, 2.5);
 }
 
+// What found layouts are faster or slower than is a plan that asks for the same: with another layout, not with another
+// model, sequence or batch.
+TEST(SearchRequest, IsAnsweredForPlansThatDifferInWhatItVaries)
+{
+    const ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    auto request = view::search_request(written("{}"), plan, {{16}, "tps_per_gpu", {}});
+    ASSERT_TRUE(request);
+    EXPECT_TRUE(view::answers(*request, plan));
+    const auto differs = [&](const auto& change) {
+        ResolvedPlan other = plan;
+        change(other);
+        return !view::answers(*request, other);
+    };
+    EXPECT_FALSE(differs([](ResolvedPlan& other) {
+        other.name = "another";
+        other.gpus = 32;
+        other.layout.tp = 4;
+        other.training.micro_batch = 2;
+        other.training.micro_batches = 4;
+        other.training.recompute = Recompute::full;
+        other.run.steps = 7;
+    }));
+    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.model.layers += 1; }));
+    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.seq_len *= 2; }));
+    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.cluster.gpus_per_node = 4; }));
+    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.global_batch += 1; }));
+    request->space.batch_tolerance = 0.1;
+    EXPECT_FALSE(differs([](ResolvedPlan& other) { other.training.global_batch += 6; }));
+    EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.global_batch += 7; }));
+}
+
 } // namespace
 } // namespace fourfold

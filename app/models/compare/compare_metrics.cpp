@@ -117,7 +117,9 @@ void addAnswer(std::vector<Metric>& metrics)
         [](double value) { return gib(value); });
     sure(tr("Confidence"), "evidence", [](const Prediction& p) { return fromUtf8(view::evidence_text(p.evidence)); });
     sure(tr("Warnings"), "warnings", [](const Prediction& p) {
-        return p.warnings.empty() ? tr("none") : fromUtf8(view::warning_lines(p.warnings)).trimmed();
+        return p.warnings.empty()
+            ? tr("none")
+            : fromUtf8(view::warning_lines(p.warnings)).simplified(); // a cell shows no second line
     });
 }
 

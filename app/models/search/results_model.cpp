@@ -75,8 +75,9 @@ void ResultsModel::setFilter(std::optional<Expression> filter)
     endResetModel();
 }
 
-void ResultsModel::setPlanThroughput(std::optional<double> tps_per_gpu)
+void ResultsModel::setPlan(const QString& name, std::optional<double> tps_per_gpu)
 {
+    m_plan = name;
     m_results.set_plan_throughput(tps_per_gpu);
     if (rowCount() > 0)
         emit dataChanged(index(0, against_plan), index(rowCount() - 1, against_plan));
@@ -110,6 +111,10 @@ QString ResultsModel::tip(std::size_t id, int column) const
     case cost:
     case energy:
         return fromUtf8(m_trainingTip);
+    case against_plan:
+        return m_plan.isEmpty()
+            ? tr("The plan that was searched from is closed, does not fit, or asks something else now.")
+            : tr("Tokens/s per GPU beside %1").arg(m_plan);
     default:
         return {};
     }

@@ -32,7 +32,8 @@ public:
     void setWarnings(WarningsOf of) { m_warningsOf = std::move(of); }
     // What the columns of the whole training are worked out with, for their tool tips.
     void setTrainingTip(std::string tip) { m_trainingTip = std::move(tip); }
-    void setPlanThroughput(std::optional<double> tps_per_gpu);
+    // What `against_plan` compares with, by its name; nothing: with none.
+    void setPlan(const QString& name, std::optional<double> tps_per_gpu);
     void togglePin(int row);
     void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
@@ -53,6 +54,7 @@ private:
     view::Results m_results;
     WarningsOf m_warningsOf;
     std::string m_trainingTip;
+    QString m_plan;
 };
 
 } // namespace fourfold::ui

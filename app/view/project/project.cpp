@@ -162,6 +162,37 @@ void Project::set_plans(const std::vector<std::filesystem::path>& files)
     set_part("plans", std::move(plans));
 }
 
+void Project::follow_plans(
+    const std::vector<std::filesystem::path>& open, const std::vector<std::filesystem::path>& unusable)
+{
+    std::vector<std::filesystem::path> plans;
+    for (const std::filesystem::path& file : open)
+        plans.push_back(std::filesystem::absolute(file).lexically_normal());
+    const std::vector<std::filesystem::path> before = this->plans();
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (std::ranges::find(unusable, before[i]) != unusable.end()
+            && std::ranges::find(plans, before[i]) == plans.end())
+            plans.insert(plans.begin() + static_cast<std::ptrdiff_t>(std::min(i, plans.size())), before[i]);
+    }
+    set_plans(plans);
+}
+
+ViewStore Project::views(std::function<void()> keep)
+{
+    const auto read = [this]() -> Expected<Json> { return object_part(kViewsPart); };
+    const auto write = [this, keep = std::move(keep)](const Json& all) -> Expected<void> {
+        Json views = Json::object();
+        for (const auto& [table, kept] : all.items()) {
+            if (!kept.empty())
+                views[table] = kept;
+        }
+        set_part(kViewsPart, std::move(views));
+        keep();
+        return {};
+    };
+    return {read, write};
+}
+
 std::string Project::notes() const
 {
     std::string notes;
@@ -185,6 +216,12 @@ Json Project::part(const char* key) const
 {
     const auto found = document_.find(key);
     return found == document_.end() ? Json() : *found;
+}
+
+Json Project::object_part(const char* key) const
+{
+    Json part = this->part(key);
+    return part.is_object() ? part : Json::object();
 }
 
 void Project::set_part(const char* key, Json value)

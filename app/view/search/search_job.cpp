@@ -7,6 +7,7 @@
 #include "core/predict/shape_rules.h"
 #include "core/search/plan_budget.h"
 
+#include <cmath>
 #include <mutex>
 
 namespace fourfold::view {
@@ -33,16 +34,34 @@ Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& res
     return request;
 }
 
+bool answers(const SearchRequest& request, const ResolvedPlan& plan)
+{
+    const Training& asked = request.plan.training;
+    if (std::abs(plan.training.global_batch - asked.global_batch) > request.space.batch_tolerance * asked.global_batch)
+        return false;
+    ResolvedPlan placed = plan;
+    placed.gpus = request.plan.gpus;
+    placed.layout = request.plan.layout;
+    placed.padded_vocab = request.plan.padded_vocab;
+    placed.training.micro_batch = asked.micro_batch;
+    placed.training.micro_batches = asked.micro_batches;
+    placed.training.global_batch = asked.global_batch;
+    placed.training.schedule = asked.schedule;
+    placed.training.sharding = asked.sharding;
+    placed.training.recompute = asked.recompute;
+    return layout_hash(placed) == layout_hash(request.plan);
+}
+
 SearchJob::~SearchJob()
 {
     cancel();
 }
 
-void SearchJob::start(SearchRequest request)
+void SearchJob::start(SearchRequest request, const Find& find)
 {
     request_ = std::make_shared<const SearchRequest>(std::move(request));
     mailbox_ = std::make_shared<Mailbox>();
-    thread_ = std::jthread([request = request_, mailbox = mailbox_](const std::stop_token& stop) {
+    thread_ = std::jthread([request = request_, mailbox = mailbox_, find](const std::stop_token& stop) {
         SearchObserver observer;
         ResolvedPlan plan = request->plan; // one for all rows: place() overwrites what differs
         JobEvidence evidence(request->plan);
@@ -76,7 +95,7 @@ void SearchJob::start(SearchRequest request)
             mailbox->news.share = share;
             mailbox->news.counts = counts;
         };
-        SearchResult result = search(*request, observer, stop);
+        SearchResult result = find ? find(*request, observer, stop) : search(*request, observer, stop);
         const std::scoped_lock lock(mailbox->mutex);
         mailbox->news.result = std::move(result);
     });

@@ -4,6 +4,7 @@
 
 #include "app/view/search/results.h"
 
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -19,6 +20,10 @@ struct SearchQuestion {
 // Tokens, price, failures and power are the plan's (core/search/plan_budget.h). `plan` resolves to `resolved`.
 Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& resolved, SearchQuestion question);
 
+// Whether what the search finds answers the question that `plan` asks: all that its axes do not vary is the same, and
+// the batch as near as the search may round it. Only then is the plan something that a layout is faster or slower than.
+bool answers(const SearchRequest& request, const ResolvedPlan& plan);
+
 class SearchJob {
 public:
     SearchJob() = default;
@@ -26,8 +31,11 @@ public:
     SearchJob(const SearchJob&) = delete;
     SearchJob& operator=(const SearchJob&) = delete;
 
+    // How layouts are found; null: by search(), as in every front end.
+    using Find = std::function<SearchResult(const SearchRequest&, const SearchObserver&, std::stop_token)>;
+
     [[nodiscard]] bool is_running() const { return thread_.joinable(); }
-    void start(SearchRequest request); // precondition: !is_running()
+    void start(SearchRequest request, const Find& find = {}); // precondition: !is_running()
     void cancel(); // what was found until then stays; the result follows
     [[nodiscard]] const SearchRequest& request() const { return *request_; } // of the last start()
 

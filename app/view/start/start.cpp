@@ -6,6 +6,7 @@
 #include "core/plan/fields.h"
 #include "core/report/table/table.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace fourfold::view {
@@ -49,9 +50,31 @@ Start::Questions Start::first_questions(const std::optional<ResolvedPlan>& open)
     return questions;
 }
 
-Expected<void> Start::ask(const Questions& questions)
+Start::Questions Start::spread(Questions questions)
+{
+    constexpr std::string_view kOn = " on ";
+    const std::size_t on = lower_case(questions.model).rfind(kOn);
+    if (on == std::string::npos)
+        return questions;
+    const std::string rest(trimmed(std::string_view(questions.model).substr(on + kOn.size())));
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789,"), rest.size());
+    if (digits == 0)
+        return questions; // "on" is a word of the model's
+    questions.gpus = rest.substr(0, digits);
+    std::erase(questions.gpus, ',');
+    std::string_view cluster = trimmed(std::string_view(rest).substr(digits));
+    if (cluster.starts_with("x ")) // 512 x H100
+        cluster = trimmed(cluster.substr(2));
+    if (!cluster.empty())
+        questions.cluster = cluster;
+    questions.model = std::string(trimmed(std::string_view(questions.model).substr(0, on)));
+    return questions;
+}
+
+Expected<void> Start::ask(const Questions& typed)
 {
     take_back();
+    const Questions questions = spread(typed);
     StartAnswers answers;
     FOURFOLD_TRY(answers.model, model_named(std::string(trimmed(questions.model)), presets_));
     FOURFOLD_TRY(answers.gpus, gpus_of(questions.gpus));

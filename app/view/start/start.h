@@ -30,8 +30,12 @@ public:
     // What the questions stand at first: model, GPUs and cluster of the open plan, where they are presets.
     static Questions first_questions(const std::optional<ResolvedPlan>& open);
 
-    // Looks for a plan; what was found before goes. A Problem says which of the answers will not do.
-    Expected<void> ask(const Questions& questions);
+    // A whole question in the place of the model, "llama 405b on 512 dgx h100", as the answers that are in it.
+    static Questions spread(Questions questions);
+
+    // Looks for a plan, also by a whole question; what was found before goes. A Problem says which of the answers will
+    // not do.
+    Expected<void> ask(const Questions& typed);
     // The questions are others now: what was found goes, and nothing is looked for.
     void take_back();
     bool receive(); // on the owner's thread; whether what is told below changed

@@ -2,6 +2,7 @@
 #include "runner/agent/supervision/rank_supervision.h"
 
 #include "runner/agent/supervision/diagnosis.h"
+#include "runner/agent/system/processes.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/straggler.h"
 
@@ -433,14 +434,16 @@ void RankSupervision::end_leftovers()
     const auto left = descendants(getpid());
     tree_empty_ = left.empty();
     const double now = monotonic_seconds();
-    if ((now < kill_at_ || still_saves(now)) && !running_.empty())
+    if (left.empty() || ((now < kill_at_ || still_saves(now)) && !running_.empty()))
         return;
     kills_ = true;
     for (const pid_t pid : left)
         kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
-    if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
+    if (killed_at_ == 0)
+        killed_at_ = now; // ranks that save get more time than their grace: not to be counted from there
+    if (now > killed_at_ + kUnkillableSeconds) {
         gave_up_ = true;
-        end_.add(std::to_string(left.size()) + " processes cannot be killed (they wait in the kernel), first pid "
+        end_.add(processes_text(int(left.size())) + " cannot be killed (waiting in the kernel), first pid "
             + std::to_string(left.front()));
     }
 }

@@ -47,7 +47,7 @@ namespace {
 constexpr int kSideWidth = 260;
 constexpr int kMostRunsOffered = 25;
 constexpr int kRefreshMilliseconds = 60;
-constexpr int kFigureWidth = 190, kColumnWidth = 150, kWidestColumn = 300;
+constexpr int kFigureWidth = 190, kColumnWidth = 150, kWidestColumn = 900; // at most a warning in one line
 
 const QString kView = QStringLiteral("view"), kSets = QStringLiteral("sets"); // of the session
 

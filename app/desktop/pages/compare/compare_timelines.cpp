@@ -21,7 +21,7 @@ constexpr int kFewestRows = 4, kMostRows = 10; // that count for the height
 
 CompareTimelines::CompareTimelines(QWidget* parent)
     : QWidget(parent)
-    , m_views{new TimelineView, new TimelineView}
+    , m_views{named(new TimelineView, "compare.upper"), named(new TimelineView, "compare.lower")}
     , m_choices{makeChooser("compareTimeline0", tr("Upper timeline"), 20),
           makeChooser("compareTimeline1", tr("Lower timeline"), 20)}
     , m_both(new QWidget)

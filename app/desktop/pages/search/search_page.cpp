@@ -210,6 +210,7 @@ void SearchPage::connectParts()
     connect(startKey, &QShortcut::activated, this, &SearchPage::start);
     connect(&m_plans, &PlanTabs::currentChanged, this, &SearchPage::showPlan);
     connect(&m_plans, &PlanTabs::edited, this, &SearchPage::showPlan);
+    connect(&m_plans, &PlanTabs::removed, this, &SearchPage::showPlan);
 }
 
 void SearchPage::showEvent(QShowEvent* event)
@@ -263,11 +264,18 @@ void SearchPage::showPlan()
                     grouped(double(plan->training.seq_len)), fromUtf8(plan->stack.name)));
         m_question->setToolTip(m_question->text());
     }
-    const std::shared_ptr<const Prediction>& prediction = document.prediction();
-    // A plan that does not fit, or that is not valid any more, is nothing to be faster than.
-    const bool comparable = document.isAnswered() && prediction->feasible;
-    m_results.setPlanThroughput(comparable ? prediction->tps_per_gpu : std::nullopt);
+    comparePlan();
     showState();
+}
+
+// With the plan that was searched from. One that is gone, is not valid any more, does not fit, or asks something else
+// by now is nothing to be faster than.
+void SearchPage::comparePlan()
+{
+    const bool comparable = m_searched && m_plans.indexOf(*m_searched) >= 0 && m_searched->isAnswered()
+        && m_searched->prediction()->feasible && view::answers(m_service.request(), *m_searched->resolved());
+    m_results.setPlan(comparable ? m_searched->title() : QString(),
+        comparable ? m_searched->prediction()->tps_per_gpu : std::nullopt);
 }
 
 std::vector<int> SearchPage::gpuCounts(const ResolvedPlan& plan) const
@@ -303,8 +311,15 @@ void SearchPage::start()
         m_table->setColumnHidden(ResultsModel::days, !reckons);
         m_table->setColumnHidden(ResultsModel::cost, !reckons || std::isnan(request->budget.price_per_gpu_hour));
     }
+    disconnect(m_searchedChanged);
+    m_searched = &m_plans.current();
+    m_searchedChanged = connect(m_searched, &PlanDocument::predictionChanged, this, [this] {
+        if (isVisible())
+            comparePlan();
+    });
     m_results.setTrainingTip(view::budget_line(request->budget));
     m_service.start(*std::move(request));
+    comparePlan();
     m_results.setWarnings([asked = m_service.request()](const FoundLayout& found) {
         return predict_with_evidence(plan_of(found, asked)).warnings;
     });

@@ -9,6 +9,7 @@
 #include "app/models/search/search_service.h"
 
 #include <QElapsedTimer>
+#include <QPointer>
 
 class QCheckBox;
 class QComboBox;
@@ -58,6 +59,7 @@ private:
     QWidget* makeResults();
     void connectParts();
     void showPlan();
+    void comparePlan();
     void showState();
     void showProgress(double share, const SearchCounts& counts);
     void showOutcome(const SearchResult& result);
@@ -87,6 +89,8 @@ private:
     NothingFoundView* m_nothing = nullptr;
     ParetoScatter* m_scatter;
     std::size_t m_selected = static_cast<std::size_t>(-1); // id of the row, kept over sorting and filtering
+    QPointer<PlanDocument> m_searched; // what the results answer; null: closed, or no search yet
+    QMetaObject::Connection m_searchedChanged;
     const PlanDocument* m_asked = nullptr; // identity only: whose number of GPUs is in the field
 };
 

@@ -185,12 +185,7 @@ void ComparisonChart::rebuild()
             buildCurves();
         style();
     }
-    QStringList words;
-    for (const BarSet& set : m_sets)
-        words << set.name;
-    for (const CurveSeries& curve : m_curves)
-        words << curve.name;
-    setAccessibleDescription(words.join(QStringLiteral(", ")));
+    setAccessibleDescription(spokenWords());
     place();
     update();
 }

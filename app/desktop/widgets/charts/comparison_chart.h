@@ -76,6 +76,7 @@ private:
     void spaceTicks();
     [[nodiscard]] QString tipOfBars(const QPointF& value) const; // in the units of the axes
     [[nodiscard]] QString tipOfCurves(const QPointF& inChart) const;
+    [[nodiscard]] QString spokenWords() const; // what it shows, of many the first
 
     QChart* m_chart;
     QChartView* m_view;

@@ -9,12 +9,14 @@
 #include <QLineF>
 #include <QXYSeries>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fourfold::ui {
 
 namespace {
 constexpr int kPointReach = 12; // pixels at 100 % zoom
+constexpr std::size_t kMostSpoken = 6; // bars or curves, of which the words tell
 } // namespace
 
 QString ComparisonChart::tipOfBars(const QPointF& value) const
@@ -52,6 +54,26 @@ QString ComparisonChart::tipOfCurves(const QPointF& inChart) const
         }
     }
     return tip;
+}
+
+QString ComparisonChart::spokenWords() const
+{
+    const std::size_t all = m_curves.empty() ? static_cast<std::size_t>(m_categories.size()) : m_curves.size();
+    QStringList words;
+    for (std::size_t i = 0; i < std::min(all, kMostSpoken); ++i) {
+        if (m_curves.empty()) {
+            words << tipOfBars(QPointF(double(i), 0)).replace(QLatin1Char('\n'), QStringLiteral(", "));
+            continue;
+        }
+        const auto& [name, points, measured] = m_curves[i];
+        if (!points.isEmpty())
+            words << tr("%1: %2 %3 at %4 %5, %6 at %7")
+                         .arg(name, significant(points.first().y()), m_unit, grouped(points.first().x()), m_xName,
+                             significant(points.last().y()), grouped(points.last().x()));
+    }
+    if (all > kMostSpoken)
+        words << tr("%1 more in its table").arg(all - kMostSpoken);
+    return words.join(QStringLiteral(". "));
 }
 
 QString ComparisonChart::tipAt(const QPoint& point) const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/panels/banner.h"
 
+#include "app/desktop/widgets/panels/announcer.h"
 #include "app/desktop/widgets/panels/arrange.h"
 
 #include <QHBoxLayout>
@@ -41,6 +42,7 @@ void Banner::say(Tone tone, const QString& text, const std::vector<Action>& acti
     }
     m_close->setVisible(closable);
     show();
+    announce(*this, text);
 }
 
 QString Banner::text() const

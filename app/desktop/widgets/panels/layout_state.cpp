@@ -12,6 +12,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr const char* kShares = "fourfoldShares";
+constexpr const char *kKept = "fourfoldKept", *kDesigned = "fourfoldDesigned";
 constexpr int kSplitterSpan = 10'000; // QSplitter::setSizes takes proportions when the numbers are large
 
 void setShares(QSplitter* splitter, const QList<int>& shares)
@@ -26,6 +27,17 @@ void setShares(QSplitter* splitter, const QList<int>& shares)
 QString keyOf(const QWidget* widget)
 {
     return widget->objectName();
+}
+
+// Calls `each` with every widget that keeps a property, its name there and the property.
+template <typename Each>
+void forEachKept(const QWidget* window, Each&& each)
+{
+    for (auto* widget : window->findChildren<QWidget*>()) {
+        if (const QByteArray property = widget->property(kKept).toByteArray();
+            !property.isEmpty() && !keyOf(widget).isEmpty())
+            each(*widget, QStringLiteral("%1.%2").arg(keyOf(widget), QString::fromLatin1(property)), property);
+    }
 }
 } // namespace
 
@@ -50,17 +62,29 @@ QSplitter* arrangeSplitter(
     return splitter;
 }
 
+void keepProperty(QWidget* widget, const char* property)
+{
+    widget->setProperty(kKept, QByteArray(property));
+    widget->setProperty(kDesigned, widget->property(property));
+}
+
 LayoutState layoutOf(const QWidget* window)
 {
     LayoutState state;
-    for (const auto* splitter : window->findChildren<QSplitter*>()) {
-        if (!keyOf(splitter).isEmpty())
-            state[keyOf(splitter)] = splitter->saveState();
-    }
+    // Of several of one name, as each open plan has, the one on show.
+    const auto keep = [&state](const QWidget& widget, const QString& key, const QVariant& value) {
+        if (!key.isEmpty() && (widget.isVisible() || !state.contains(key)))
+            state[key] = value;
+    };
+    for (const auto* splitter : window->findChildren<QSplitter*>())
+        keep(*splitter, keyOf(splitter), splitter->saveState());
     for (const auto* table : window->findChildren<DataTable*>()) {
-        if (!keyOf(table).isEmpty() && table->model())
-            state[keyOf(table)] = table->horizontalHeader()->saveState();
+        if (table->model())
+            keep(*table, keyOf(table), table->horizontalHeader()->saveState());
     }
+    forEachKept(window, [&keep](const QWidget& widget, const QString& key, const QByteArray& property) {
+        keep(widget, key, widget.property(property));
+    });
     return state;
 }
 
@@ -74,6 +98,10 @@ void applyLayout(QWidget* window, const LayoutState& state)
         if (const auto found = state.find(keyOf(table)); found != state.end())
             table->horizontalHeader()->restoreState(found->toByteArray());
     }
+    forEachKept(window, [&state](QWidget& widget, const QString& key, const QByteArray& property) {
+        if (const auto found = state.find(key); found != state.end())
+            widget.setProperty(property, *found);
+    });
 }
 
 void resetLayout(QWidget* window)
@@ -85,6 +113,9 @@ void resetLayout(QWidget* window)
     }
     for (auto* table : window->findChildren<DataTable*>())
         table->resetColumns();
+    forEachKept(window, [](QWidget& widget, const QString&, const QByteArray& property) {
+        widget.setProperty(property, widget.property(kDesigned));
+    });
 }
 
 } // namespace fourfold::ui

@@ -15,12 +15,14 @@
 #include <QShortcut>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace fourfold::ui {
 
 namespace {
 constexpr int kWidestWords = 320; // of a column whose width nobody gave
-}
+constexpr int kSampled = 16; // rows beyond those on show, for what a column needs
+} // namespace
 
 DataTable::DataTable(QWidget* parent)
     : QTableView(parent)
@@ -144,7 +146,12 @@ int DataTable::widthOf(int column) const
     if (!m_isFitting || !model() || model()->rowCount() == 0)
         return isGiven ? px(m_widths[column]) : columnWidth(column);
     const int title = horizontalHeader()->sectionSizeHint(column);
-    const int needed = std::max(title, sizeHintForColumn(column) + px(8));
+    int held = sizeHintForColumn(column); // by the rows on show
+    const int rows = model()->rowCount();
+    for (int i = 1; i <= kSampled && !isCut(column) && rows > kSampled; ++i)
+        held = std::max(
+            held, sizeHintForIndex(model()->index(int(std::int64_t(rows) * i / kSampled) - 1, column)).width());
+    const int needed = std::max(title, held + px(8));
     const int widest = px(isGiven ? m_widths[column] : kWidestWords);
     return isCut(column) ? std::max(title, std::min(needed, widest)) : needed;
 }
@@ -174,8 +181,10 @@ void DataTable::grow()
     for (int i = 0; i + 1 < columns; ++i) { // the last one takes what is left anyway
         const bool grows = m_growing.contains(i) && !isColumnHidden(i);
         m_grown << (isColumnHidden(i) ? columnWidth(i) : widths[i] + (grows ? std::max(0, spare) / growing : 0));
-        if (!isColumnHidden(i))
-            setColumnWidth(i, m_grown.back());
+        if (isColumnHidden(i))
+            continue;
+        setColumnWidth(i, m_grown.back());
+        m_grown.back() = columnWidth(i); // not below the header's least, which the user did not choose
     }
 }
 

@@ -5,6 +5,7 @@
 #include "app/desktop/dialogs/save_file.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card_export.h"
+#include "app/desktop/widgets/panels/layout_state.h"
 #include "app/models/shared/text.h"
 #include "app/view/prediction/kernel_words.h"
 #include "app/view/prediction/timeline_rulers.h"
@@ -30,6 +31,7 @@ TimelineView::TimelineView(QWidget* parent)
 {
     setMouseTracking(true);
     setFocusPolicy(Qt::WheelFocus); // who has zoomed by the wheel goes on with the keys
+    keepProperty(this, "overview");
     setEmptyText(tr("The timeline of a step appears here as soon as the plan is valid."));
 }
 

@@ -17,6 +17,7 @@ namespace fourfold::ui {
 
 class TimelineView : public Card {
     Q_OBJECT
+    Q_PROPERTY(bool overview READ hasOverview WRITE setOverview)
 public:
     explicit TimelineView(QWidget* parent = nullptr);
 

@@ -4,6 +4,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/plan/config/form_section.h"
 #include "app/desktop/pages/plan/config/sections.h"
+#include "app/desktop/widgets/panels/announcer.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/scroll_column.h"
 #include "app/models/shared/text.h"
@@ -114,12 +115,18 @@ void ConfigPanel::showVerdict()
     for (const Reason& reason : reasons)
         others << fromUtf8(reason.message);
     m_otherReasons->setVisible(!others.isEmpty());
-    m_otherReasons->setText(others.join(QLatin1Char('\n')));
+    if (const QString text = others.join(QLatin1Char('\n')); m_otherReasons->text() != text) {
+        m_otherReasons->setText(text);
+        if (isVisible())
+            announce(*this, text);
+    }
 
     if (m_document.isValid() && !answered)
         return; // the verdict of the plan before stays until the answer is here
     const view::Verdict verdict = answered ? view::verdict_of(*m_document.prediction())
                                            : view::invalid_verdict(fieldsOf(m_document.brokenRules()));
+    if (const QString word = fromUtf8(verdict.word); m_verdict->text() != word && isVisible())
+        announce(*this, word + QLatin1Char(' ') + fromUtf8(verdict.rest));
     changeRole(m_verdict, roleOf(verdict.tone));
     m_verdict->setText(fromUtf8(verdict.word));
     m_verdictRest->setText(fromUtf8(verdict.rest));

@@ -152,7 +152,7 @@ FormSection::Row FormSection::addRow(const QString& label, const std::vector<Fie
         if (field.path.empty())
             continue;
         m_frames[field.path] = new InvalidFrame(field.widget);
-        auto* reason = new ReasonRow;
+        auto* reason = new ReasonRow(*field.widget);
         reason->setObjectName(QStringLiteral("reason.") + fromUtf8(field.path));
         m_reasons[field.path] = reason;
         m_grid->addWidget(reason, ++reasonRow, 0, 1, 2);

@@ -2,6 +2,7 @@
 #include "app/desktop/pages/plan/config/reason_row.h"
 
 #include "app/desktop/look/zoom.h"
+#include "app/desktop/widgets/panels/announcer.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/choices.h"
@@ -24,8 +25,9 @@ QString wordsOf(const std::string& field, const Json& value)
 }
 } // namespace
 
-ReasonRow::ReasonRow(QWidget* parent)
+ReasonRow::ReasonRow(QWidget& field, QWidget* parent)
     : QWidget(parent)
+    , m_field(field)
     , m_message(makeWords("bad"))
     , m_use(makeButton({}, "small", "useNearest"))
 {
@@ -38,6 +40,7 @@ ReasonRow::ReasonRow(QWidget* parent)
 void ReasonRow::show(const Reason* reason)
 {
     setVisible(reason != nullptr);
+    speak(reason ? fromUtf8(reason->message) : QString());
     if (!reason)
         return;
     const Expected<Json> nearest = reason->nearest.empty() ? Expected<Json>(Json()) : parse_json(reason->nearest, {});
@@ -50,6 +53,19 @@ void ReasonRow::show(const Reason* reason)
         m_nearest = *nearest;
         m_use->setText(tr("Use %1").arg(wordsOf(reason->field, m_nearest)));
     }
+}
+
+// What is new of the field with the focus is said by itself.
+void ReasonRow::speak(const QString& message)
+{
+    if (m_spoken.isEmpty())
+        m_usual = m_field.accessibleDescription();
+    const QString& description = message.isEmpty() ? m_usual : message;
+    if (m_field.accessibleDescription() != description)
+        m_field.setAccessibleDescription(description);
+    if (!message.isEmpty() && message != m_spoken && m_field.isVisible() && !m_field.hasFocus())
+        announce(*this, QStringLiteral("%1: %2").arg(m_field.accessibleName(), message));
+    m_spoken = message;
 }
 
 } // namespace fourfold::ui
