@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEvents = "events.out.tfevents.", kTransactions = ".wandb";
 constexpr int kDeepest = 8;
-constexpr std::size_t kMostRuns = 1000, kMostLooked = 100'000;
+constexpr std::size_t kMostRuns = 1000;
 
 bool is_event_file(const fs::path& file)
 {
@@ -74,7 +74,7 @@ const char* name_of(Tracker tracker)
     return tracker == Tracker::tensorboard ? "TensorBoard" : "W&B";
 }
 
-Expected<std::vector<TrackedPlace>> tracked_runs(const fs::path& path)
+Expected<std::vector<TrackedPlace>> tracked_runs(const fs::path& path, std::size_t most_files)
 {
     std::error_code error;
     std::vector<TrackedPlace> places;
@@ -100,7 +100,7 @@ Expected<std::vector<TrackedPlace>> tracked_runs(const fs::path& path)
     } else {
         std::vector<fs::path> files;
         auto entry = fs::recursive_directory_iterator(from, fs::directory_options::skip_permission_denied, error);
-        for (; !error && entry != fs::recursive_directory_iterator() && looked < kMostLooked;
+        for (; !error && entry != fs::recursive_directory_iterator() && looked < most_files;
              entry.increment(error), ++looked) {
             if (entry.depth() >= kDeepest)
                 entry.disable_recursion_pending();
@@ -114,7 +114,7 @@ Expected<std::vector<TrackedPlace>> tracked_runs(const fs::path& path)
     if (places.empty())
         return Problem{ProblemCode::not_found,
             std::string("holds no run of TensorBoard or Weights & Biases")
-                + (looked < kMostLooked ? "" : " among its first " + std::to_string(kMostLooked) + " files"),
+                + (looked < most_files ? "" : " among its first " + std::to_string(most_files) + " files"),
             "give a folder with events.out.tfevents.* or run-*.wandb in it", path.string()};
     return places;
 }

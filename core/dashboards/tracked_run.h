@@ -26,8 +26,8 @@ struct TrackedPlace {
     std::string name; // by its folders, below the one that was searched
 };
 // In this file, or in the folder and those below it (eight levels, the first 1,000 runs), in order of their names.
-// Fails (not_found) where there is none.
-Expected<std::vector<TrackedPlace>> tracked_runs(const std::filesystem::path& path);
+// Fails (not_found) where there is none. `most_files`: how many of a folder are looked at.
+Expected<std::vector<TrackedPlace>> tracked_runs(const std::filesystem::path& path, std::size_t most_files = 100'000);
 // Whether there is one in a file or folder, as far as a look at names says it: for what is dragged over a window.
 bool may_hold_tracked_runs(const std::filesystem::path& path);
 

@@ -44,7 +44,7 @@ protected:
 
 private:
     // The parser keeps a text, or the blanks before it, as a whole: a small file may unpack to gigabytes of them.
-    static constexpr std::size_t kLongest = 16u << 20;
+    static constexpr std::size_t kLongest = 4u << 20;
 
     bool is_too_long(std::string_view part)
     {

@@ -49,8 +49,9 @@ TEST_F(ClusterCommands, WithoutProcARunSaysThatItCannotBeWatched)
     fs::permissions(wrapped, fs::perms::owner_all);
     use_program(wrapped);
     EXPECT_EQ(fourfold({"predict", tiny_plan()}).status, 0);
-    expect_problem(
-        fourfold({"run", tiny_plan(), "--target", "local"}), 1, "ranks cannot be watched: /proc is not mounted");
+    const Output run = fourfold({"run", tiny_plan(), "--target", "local"});
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(lines_of(run.err).back(), HasSubstr("ranks cannot be watched: /proc is not mounted"));
 }
 
 TEST_F(ClusterCommands, ASweepMeasuresEveryCellOnce)

@@ -31,7 +31,7 @@ protected:
         spec.program = "bin/fake-trainer";
         spec.files = {{spec.program, {}, 0, std::filesystem::canonical(fake_trainer()).string()}};
         spec.plan = {{"model", "m"}};
-        spec.environment = {{"FAKE_STEPS", "1000000"}, {"FAKE_SAVE_MS", "1000"}};
+        spec.environment = {{"FAKE_STEPS", "1000000"}, {"FAKE_SAVE_MS", "500"}};
         spec.grace_s = 0.1;
         spec.saves = true;
         std::filesystem::create_directories(folder / "slurm");
@@ -122,7 +122,7 @@ TEST_F(SlurmNodeTest, ARunSavesAheadOfItsTimeLimit)
 // What is not saved is not passed over because the run was to end anyway.
 TEST_F(SlurmNodeTest, ARankThatDiesWhileItSavesIsNamed)
 {
-    spec.environment["FAKE_SAVE_MS"] = "2000";
+    spec.environment["FAKE_SAVE_MS"] = "1500";
     slurm_says("CANCELLED", "None", 3600);
     start();
     kill(agent, SIGTERM);
@@ -173,7 +173,7 @@ TEST_F(SlurmNodeTest, AnotherAttemptGoesOnFromTheCheckpoint)
     const auto plan = read_json_file(folder / "plan.json");
     ASSERT_TRUE(plan);
     EXPECT_EQ(
-        (*plan)["run"]["checkpoint"], (Json{{"from_last_good", true}, {"load", "/shared/c"}, {"path", "/shared/c"}}));
+        (*plan)["run"]["checkpoint"], (Json{{"path", "/shared/c"}, {"load", "/shared/c"}, {"from_last_good", true}}));
 }
 
 TEST_F(SlurmNodeTest, AnotherAttemptWithoutACheckpointBeginsAnew)

@@ -114,6 +114,8 @@ public:
             (void)close_lost_run(folder_, run_, 0, RunState::fail, problem.line());
     }
 
+    [[nodiscard]] bool has_others() const { return spec_.nodes > 1; }
+
     void block_signals()
     {
         sigset_t mask;
@@ -370,7 +372,8 @@ int run_slurm_node(const std::filesystem::path& folder)
     }
     if (*ended == "ok")
         return 0;
-    sleep(3); // the other nodes' agents stop their ranks themselves
+    if (here.has_others())
+        sleep(3); // their agents stop their ranks themselves
     return 1;
 }
 

@@ -176,7 +176,7 @@ void RankSupervision::reap()
             failures_.push_back({rank->second, wait_status});
         }
         // Its agent ends no rank that saves: there may be no checkpoint of the last step.
-        if (!good && save_until_ > 0 && !kills_ && !was_asked_to_end(wait_status))
+        if (!good && save_until_ > 0 && killed_at_ == 0 && !was_asked_to_end(wait_status))
             log_.append(rank->second.rank,
                 WarningEvent{.host = spec_.host,
                     .message = "rank " + std::to_string(rank->second.rank) + " ended ("
@@ -436,7 +436,6 @@ void RankSupervision::end_leftovers()
     const double now = monotonic_seconds();
     if (left.empty() || ((now < kill_at_ || still_saves(now)) && !running_.empty()))
         return;
-    kills_ = true;
     for (const pid_t pid : left)
         kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
     if (killed_at_ == 0)
