@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 #include "app/cli/text/printable_output.h"
+#include "core/base/paths.h"
 #include "core/base/standard_streams.h"
 #include "core/base/text.h"
 #include "core/base/thrown.h"
@@ -61,12 +62,19 @@ int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
 // A misspelt folder would go unseen where other folders have a preset of the same id.
 void warn_of_missing_presets()
 {
+    std::error_code error;
+    const auto tell = [](const std::string& folder) {
+        warn(printable(folder, kUncut) + " is no folder, so no presets come from there");
+    };
+    const std::filesystem::path own = config_folder() / "presets"; // need not be there
+    if (std::filesystem::exists(std::filesystem::symlink_status(own, error))
+        && !std::filesystem::is_directory(own, error))
+        tell(own.string());
     const char* const named = std::getenv("FOURFOLD_PRESETS");
     std::istringstream folders(named ? named : "");
-    std::error_code error;
     for (std::string folder; std::getline(folders, folder, ':');) {
         if (!folder.empty() && !std::filesystem::is_directory(folder, error))
-            warn("FOURFOLD_PRESETS: " + folder + " is no folder, so no presets come from there");
+            tell("FOURFOLD_PRESETS: " + folder);
     }
 }
 

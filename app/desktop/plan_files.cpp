@@ -6,6 +6,7 @@
 #include "app/models/shared/dropped_item.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/edits.h"
+#include "app/view/plan/open_instead.h"
 #include "core/plan/fields.h"
 
 #include <QFileDialog>
@@ -60,42 +61,20 @@ void PlanFiles::openSession()
 
 std::vector<Problem> PlanFiles::openInstead(const std::vector<std::filesystem::path>& files)
 {
-    const auto isMeant = [&](int index) {
-        const std::filesystem::path& open = m_plans.document(index).file();
-        std::error_code error;
-        return !open.empty() && std::any_of(files.begin(), files.end(), [&](const std::filesystem::path& file) {
-            return std::filesystem::equivalent(file, open, error);
-        });
-    };
-    const auto isMissed = [&](int index) {
-        const PlanDocument& document = m_plans.document(index);
-        return !document.file().empty() || document.isDirty() || m_plans.document(index).undoStack().count() > 0;
-    };
-    for (int i = m_plans.count() - 1; i >= 0; --i) {
-        if (!isMeant(i) && (m_plans.count() > 1 || isMissed(i))) // the first file takes the place of one that is not
-            m_plans.close(i);
-    }
-    std::vector<Problem> problems;
-    int place = 0;
-    for (const std::filesystem::path& file : files) {
-        int index = m_plans.indexOf(file);
-        if (index < 0 || m_plans.document(index).isDirty()) {
-            Expected<Plan> readable = view::read_plan_file(file);
-            if (!readable) {
-                problems.push_back(std::move(readable).error());
-                continue;
-            }
-            PlanDocument& document = index < 0 ? m_plans.unused() : m_plans.document(index);
-            if (const Expected<void> opened = document.open(file); !opened) {
-                problems.push_back(opened.error());
-                continue;
-            }
-            index = m_plans.indexOf(file);
-        }
-        m_plans.move(index, place);
-        m_plans.setCurrent(place++);
-    }
-    m_plans.setCurrent(0);
+    const view::PlanPlaces tabs{[this] { return m_plans.count(); },
+        [this](int index) { return m_plans.document(index).file(); },
+        [this](int index) { return m_plans.document(index).isDirty(); },
+        [this](int index) {
+            PlanDocument& document = m_plans.document(index);
+            return document.file().empty() && !document.isDirty() && document.undoStack().count() == 0;
+        },
+        [this](int index) { m_plans.close(index); },
+        [this](const std::filesystem::path& file) { return m_plans.indexOf(file); },
+        [this](int index, const std::filesystem::path& file) {
+            return (index < 0 ? m_plans.unused() : m_plans.document(index)).open(file);
+        },
+        [this](int from, int to) { m_plans.move(from, to); }, [this](int index) { m_plans.setCurrent(index); }};
+    std::vector<Problem> problems = view::open_instead(tabs, files);
     if (m_plans.count() == 1 && m_plans.current().plan().document.is_null())
         newPlan();
     return problems;

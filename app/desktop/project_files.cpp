@@ -22,12 +22,6 @@ namespace fourfold::ui {
 namespace {
 constexpr int kKeepMilliseconds = 1'000; // from a change to its being in the file
 constexpr int kSettleMilliseconds = 150;
-constexpr const char *kComparison = "comparison", *kComparisons = "comparisons", *kViews = "views"; // in the file
-
-Json objectOf(const Json& json)
-{
-    return json.is_object() ? json : Json::object();
-}
 } // namespace
 
 ProjectFiles::ProjectFiles(const Parts& parts, QWidget* window)
@@ -120,17 +114,7 @@ void ProjectFiles::adopt(view::Project project)
     m_unusable.clear();
     m_parts.session.addRecentProject(exactText(m_project->folder().string()));
     m_parts.files.setFolder(m_project->folder());
-    keepViewsIn({[this]() -> Expected<Json> { return objectOf(m_project->part(kViews)); },
-        [this](const Json& all) -> Expected<void> {
-            Json views = Json::object();
-            for (const auto& [table, kept] : all.items()) {
-                if (!kept.empty())
-                    views[table] = kept;
-            }
-            m_project->set_part(kViews, std::move(views));
-            keep();
-            return {};
-        }});
+    keepViewsIn(m_project->views([this] { keep(); }));
     watch();
     emit changed();
 }
@@ -156,35 +140,28 @@ void ProjectFiles::showComparison()
         return;
     const std::filesystem::path& folder = m_project->folder();
     QVariantMap sets;
-    const Json kept = objectOf(m_project->part(kComparisons));
+    const Json kept = m_project->object_part(view::kComparisonsPart);
     for (const auto& [name, set] : kept.items())
         sets.insert(exactText(name), compared::fromJson(set, folder));
     m_parts.compare.sets().set(sets);
-    m_parts.compare.setComparison(compared::fromJson(m_project->part(kComparison), folder));
+    m_parts.compare.setComparison(compared::fromJson(m_project->part(view::kComparisonPart), folder));
 }
 
 void ProjectFiles::gather()
 {
-    std::vector<std::filesystem::path> plans;
+    std::vector<std::filesystem::path> open;
     for (int i = 0; i < m_parts.plans.count(); ++i) {
         if (const std::filesystem::path& file = m_parts.plans.document(i).file(); !file.empty())
-            plans.push_back(std::filesystem::absolute(file).lexically_normal());
+            open.push_back(file);
     }
-    // What could not be opened keeps its place: another branch may have it.
-    const std::vector<std::filesystem::path> before = m_project->plans();
-    for (std::size_t i = 0; i < before.size(); ++i) {
-        const bool isUnusable = std::find(m_unusable.begin(), m_unusable.end(), before[i]) != m_unusable.end();
-        if (isUnusable && std::find(plans.begin(), plans.end(), before[i]) == plans.end())
-            plans.insert(plans.begin() + static_cast<std::ptrdiff_t>(std::min(i, plans.size())), before[i]);
-    }
-    m_project->set_plans(plans);
+    m_project->follow_plans(open, m_unusable);
     const std::filesystem::path& folder = m_project->folder();
-    m_project->set_part(kComparison, compared::toJson(m_parts.compare.comparison(), folder));
+    m_project->set_part(view::kComparisonPart, compared::toJson(m_parts.compare.comparison(), folder));
     Json sets = Json::object();
     const QVariantMap all = m_parts.compare.sets().all();
     for (auto set = all.begin(); set != all.end(); ++set)
         sets[set.key().toStdString()] = compared::toJson(set->toMap(), folder);
-    m_project->set_part(kComparisons, std::move(sets));
+    m_project->set_part(view::kComparisonsPart, std::move(sets));
 }
 
 void ProjectFiles::keep()
@@ -223,8 +200,19 @@ void ProjectFiles::look()
         return;
     watch(); // a file that was replaced is another one to the system
     emit changed();
-    if (!m_project->is_changed_on_disk())
+    const bool isChanged = m_project->is_changed_on_disk();
+    // As between the marks of a merge: what is here stays until the file is whole again.
+    const Expected<view::Project> there = view::Project::open(m_project->folder());
+    const bool isUnreadable = isChanged && !there;
+    if (std::exchange(m_isUnreadable, isUnreadable) && !isUnreadable)
+        m_parts.banner.hide();
+    if (!isChanged)
         return;
+    if (isUnreadable) {
+        m_parts.banner.say(
+            Tone::warning, tr("The file of project %1 cannot be read: %2").arg(name(), fromUtf8(there.error().line())));
+        return;
+    }
     gather(); // what was not written yet
     bool hasChanges = m_project->is_changed();
     for (int i = 0; i < m_parts.plans.count(); ++i)

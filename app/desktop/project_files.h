@@ -79,6 +79,7 @@ private:
     QTimer m_settled; // who replaces a file writes it in steps
     bool m_isOpening = false; // what changes meanwhile is the project's own doing
     bool m_hasFailed = false; // to be written, which was said
+    bool m_isUnreadable = false; // the file as somebody else left it, which was said
 };
 
 } // namespace fourfold::ui

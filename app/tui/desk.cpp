@@ -2,43 +2,19 @@
 #include "app/tui/desk.h"
 
 #include "app/tui/rehearsal_box.h"
-#include "app/view/output.h"
 #include "app/view/plan/edits.h"
 #include "app/view/plan/plans_overview.h"
-#include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/plan/fields.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace fourfold::tui {
 
 namespace {
 constexpr std::chrono::seconds kLookEvery{2}; // at the file of the plan on show
-
-bool is_there(const std::filesystem::path& file)
-{
-    std::error_code error;
-    return std::filesystem::exists(file, error);
-}
-
-std::string name_of_preset(const std::filesystem::path& file, const std::string& id)
-{
-    const Expected<Json> json = read_json_file(file);
-    const auto name = json && json->is_object() ? json->find("name") : Json::const_iterator();
-    return json && json->is_object() && name != json->end() && name->is_string() ? name->get<std::string>() : id;
-}
 } // namespace
-
-std::filesystem::path typed_path(const std::string& text)
-{
-    const std::string name(trimmed(text));
-    if (name == "~" || name.starts_with("~/"))
-        return home_folder() / name.substr(std::min<std::size_t>(name.size(), 2));
-    return name;
-}
 
 Desk::Desk(view::Predictor::Predict predict, std::function<void()> wake)
     : wake_(std::move(wake))
@@ -162,20 +138,25 @@ void Desk::close_plan()
 
 void Desk::ask_to_quit()
 {
-    dropped_.clear();
-    ask_to_quit_from(0);
+    unless_any_unsaved([this] { quits_ = true; });
 }
 
-void Desk::ask_to_quit_from(int index)
+void Desk::unless_any_unsaved(const std::function<void()>& then)
+{
+    dropped_.clear();
+    ask_from(0, then);
+}
+
+void Desk::ask_from(int index, const std::function<void()>& then)
 {
     while (index < plans_.count() && !plans_.at(index).is_dirty())
         ++index;
     if (index == plans_.count()) {
-        quits_ = true;
+        then();
         return;
     }
     plans_.set_current(index);
-    const auto on = [this, index] { ask_to_quit_from(index + 1); };
+    const auto on = [this, index, then] { ask_from(index + 1, then); };
     unless_unsaved(on, [this, on] {
         dropped_.insert(&plan());
         on();
@@ -204,151 +185,6 @@ void Desk::unless_unsaved(const std::function<void()>& then, const std::function
         "The plan " + plan().state().title() + " has changes that are not saved.",
         std::vector<Question::Choice>{
             {U's', "save them", save_first}, {U'd', "drop them", dropped}, {U'c', "cancel", {}}}));
-}
-
-void Desk::ask_to_open()
-{
-    std::vector<Picker::Item> items{{"A file...", "type its name", [this] {
-                                         open(
-                                             std::make_unique<Prompt>("Open plan", "", [this](const std::string& text) {
-                                                 const std::filesystem::path file = typed_path(text);
-                                                 if (!is_there(file))
-                                                     return printable(text) + ": there is no such file";
-                                                 open_plan(file);
-                                                 return std::string();
-                                             }));
-                                     }}};
-    for (const std::filesystem::path& file : recent_) {
-        if (is_there(file))
-            items.push_back({file.filename().string(), file.parent_path().string(), [this, file] { open_plan(file); }});
-    }
-    std::error_code error;
-    const std::filesystem::path here = std::filesystem::current_path(error);
-    for (std::filesystem::directory_iterator at(".", error), end; !error && at != end; at.increment(error)) {
-        const std::filesystem::path file = at->path().filename();
-        if (file.string().ends_with(".plan.json") && std::ranges::find(recent_, here / file) == recent_.end())
-            items.push_back({file.string(), "in this folder", [this, file] { open_plan(file); }});
-    }
-    for (const std::string& id : presets_.ids("plans")) {
-        const Expected<std::filesystem::path> file = presets_.file("plans", id);
-        if (file)
-            items.push_back({name_of_preset(*file, id), "example", [this, file = *file] { open_plan(file); }});
-    }
-    open(std::make_unique<Picker>("Open plan", std::move(items)));
-}
-
-void Desk::open_plan(const std::filesystem::path& file)
-{
-    // What came with the program is a plan to start from, not a file to write to.
-    for (const std::string& id : presets_.ids("plans")) {
-        const Expected<std::filesystem::path> preset = presets_.file("plans", id);
-        if (!preset || *preset != file)
-            continue;
-        Expected<Plan> example = read_plan(file);
-        if (!example) {
-            tell(example.error().line(), view::Tone::bad);
-            return;
-        }
-        unused_plan().reset(*std::move(example));
-        tell("Example " + plan().state().title() + keyed("; `w` saves it under a name of your own"));
-        return;
-    }
-    if (const int index = plans_.index_of(file); index >= 0) {
-        plans_.set_current(index);
-        tell(file.filename().string() + " is open already");
-        return;
-    }
-    if (const Expected<Plan> usable = view::read_plan_file(file); !usable) // an unusable file leaves no tab
-        tell(usable.error().line(), view::Tone::bad);
-    else if (succeeded(unused_plan().open(file))) {
-        remember(file);
-        tell("Opened " + file.filename().string());
-    }
-}
-
-void Desk::remember(const std::filesystem::path& file)
-{
-    constexpr std::size_t kMost = 10;
-    std::error_code error;
-    const std::filesystem::path whole = std::filesystem::absolute(file, error);
-    std::erase(recent_, whole);
-    recent_.insert(recent_.begin(), whole);
-    recent_.resize(std::min(recent_.size(), kMost));
-}
-
-void Desk::ask_to_import_model()
-{
-    auto prompt
-        = std::make_unique<Prompt>("Import a Hugging Face model", "config.json", [this](const std::string& text) {
-              const std::filesystem::path file = typed_path(text);
-              Expected<Plan> changed = view::with_hugging_face_config(plan().state().plan(), presets_, file);
-              if (!changed)
-                  return changed.error().line();
-              apply("Took the model of " + file.string(), std::move(changed));
-              std::string report;
-              for (const std::string& line : view::config_report(plan().state().plan()))
-                  report += line + "\n\n";
-              open(std::make_unique<Pager>("What is used of " + file.filename().string(), report));
-              return std::string();
-          });
-    prompt->explain("A config.json, or the folder that has one; it becomes the model of this plan");
-    open(std::move(prompt));
-}
-
-void Desk::write_plan(const std::filesystem::path& file)
-{
-    if (!succeeded(plan().save(file)))
-        return;
-    remember(file);
-    tell("Saved " + file.filename().string(), view::Tone::good);
-}
-
-void Desk::save()
-{
-    const std::filesystem::path file = plan().state().file();
-    if (file.empty()) {
-        ask_to_save_as();
-        return;
-    }
-    if (!plan().state().is_changed_on_disk()) {
-        write_plan(file);
-        return;
-    }
-    open(std::make_unique<Question>("Changed on disk",
-        file.string() + " was changed by another program since it was read here.",
-        std::vector<Question::Choice>{{U'r', "reload it",
-                                          [this] {
-                                              if (succeeded(plan().reload()))
-                                                  tell(keyed("Reloaded; `u` takes it back"));
-                                          }},
-            {U'b', "see it beside mine",
-                [this, file] {
-                    Expected<Plan> theirs = view::read_plan_file(file);
-                    if (!theirs) {
-                        tell(theirs.error().line(), view::Tone::bad);
-                        return;
-                    }
-                    add_plan().reset(*std::move(theirs));
-                    tell("The plan of " + file.filename().string() + ", in a tab of its own; 3 compares the two");
-                }},
-            {U'o', "write over it", [this, file] { write_plan(file); }}, {U'c', "cancel", {}}}));
-}
-
-void Desk::ask_to_save_as()
-{
-    const std::filesystem::path file = plan().state().file();
-    open(std::make_unique<Prompt>(
-        "Save plan as", file.empty() ? "my.plan.json" : file.string(), [this](const std::string& text) {
-            const std::filesystem::path chosen = typed_path(text);
-            if (chosen.empty() || chosen.filename().empty())
-                return std::string("a name of a file is needed");
-            if (is_there(chosen) && chosen != plan().state().file())
-                confirm("Save plan as", chosen.string() + " exists.", "write over it",
-                    [this, chosen] { write_plan(chosen); });
-            else
-                write_plan(chosen);
-            return std::string();
-        }));
 }
 
 void Desk::change(const std::string& path, const Json& value)
@@ -401,7 +237,7 @@ void Desk::rehearse()
 void Desk::show_rehearsal()
 {
     if (rehearsal_.is_running() || rehearsal_.outcome())
-        open(std::make_unique<RehearsalBox>(rehearsal_));
+        open(std::make_unique<RehearsalBox>(*this, rehearsal_));
     else
         tell(keyed("Nothing was rehearsed yet; `R` rehearses the plan"));
 }

@@ -5,10 +5,13 @@
 
 #include "app/tui/key_map.h"
 #include "app/tui/widgets/overlay.h"
+#include "app/view/dropped_item.h"
 #include "app/view/plan/open_plans.h"
 #include "app/view/plan/plan_editor.h"
 #include "app/view/rehearsal/rehearsal_job.h"
 #include "app/view/runs/run_notices.h"
+#include "app/view/search/search_job.h"
+#include "app/view/tables/saved_views.h"
 #include "core/report/report_page.h"
 #include "core/report/table/table.h"
 
@@ -65,6 +68,7 @@ public:
     bool gives_advice = true; // looks for what would help a plan
     // How plans are predicted here; null: as every front end does.
     [[nodiscard]] const view::Predictor::Predict& predict() const { return predict_; }
+    view::SearchJob::Find find; // of layouts; null: as every front end does
     // What to press for what, as a person chose it.
     [[nodiscard]] KeyMap& keys() { return keys_; }
     // A sentence that names keys, in backquotes: "`s` starts it".
@@ -117,9 +121,21 @@ public:
     void ask_to_rename(); // the plan on show; its file keeps its name
     void close_plan(); // asks where it has unsaved changes
     void ask_to_quit(); // after a question for each plan with unsaved changes
+    // `then` once nothing unsaved of any plan is lost by it: after a question for each that has changes.
+    void unless_any_unsaved(const std::function<void()>& then);
     void ask_to_open();
     void open_plan(const std::filesystem::path& file); // of a file or of a preset's
+    void open_any(const std::filesystem::path& file); // also what is no plan
+    // Of what is no plan: a trace, a project, a run; the shell knows the pages.
+    std::function<void(const view::DroppedItem&)> open_other;
+    Expected<void> open_start_plan(); // the example that runs on this computer
+    // See view::open_instead(); of none the example.
+    std::vector<Problem> open_instead(const std::vector<std::filesystem::path>& files, bool keeps_changes = false);
+    Expected<void> open_beside(const std::filesystem::path& file); // unless it is open; what is on show stays
+    std::filesystem::path folder; // where a plan that was never saved goes; empty: where the program was started
+    view::ViewStore project_views; // of the open project; without `read` none is open
     void ask_to_import_model(); // of a Hugging Face config.json, with what is used of it
+    Expected<void> import_model(const std::filesystem::path& config); // or of the folder that has one
     void save(); // asks for a name where there is none, and where the file was changed by others
     void ask_to_save_as();
     void change(const std::string& path, const Json& value); // one field; a refusal is told
@@ -146,7 +162,8 @@ private:
     // `then` is called when nothing unsaved of the plan on show is lost by it: at once, or after the question.
     // `dropped` instead where the user gives it up.
     void unless_unsaved(const std::function<void()>& then, const std::function<void()>& dropped);
-    void ask_to_quit_from(int index);
+    void ask_from(int index, const std::function<void()>& then);
+    void ask_for_file();
     void write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write); // over another
     void write_plan(const std::filesystem::path& file);
     void remember(const std::filesystem::path& file);

@@ -2,6 +2,7 @@
 #include "app/tui/rehearsal_box.h"
 
 #include "app/tui/widgets/bars.h"
+#include "app/view/trace/trace_study.h"
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ void RehearsalBox::draw(Canvas& canvas, const Look& look)
         const Rect inside = draw_frame(canvas, canvas.rows() - 4, canvas.columns() - 6, "The step");
         compared_.draw(canvas, {inside.row, inside.column, inside.rows - 1, inside.columns}, timelines_, 0, look);
         canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
-            "+ - zoom  h l pan  0 all  v the words  Esc closes", kMuted);
+            "+ - zoom  H L pan  0 all  T parts  v the words  Esc closes", kMuted);
         return;
     }
     if (outcome_) {
@@ -69,6 +70,8 @@ void RehearsalBox::key(const Key& key)
     } else if (shows_timelines_) {
         if (key.code == Key::escape || key.is('q') || key.is_ctrl('c'))
             close();
+        else if (key.is('T'))
+            desk_.show_table("Parts of the step", view::stage_parts(*timelines_[0].timeline, *timelines_[1].timeline));
         else
             compared_.key(key, timelines_.size());
     } else if (outcome_) {

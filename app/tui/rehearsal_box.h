@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // *Rehearse* over the page: how far it is, then what it proved and the culprits. Left with Escape, it goes on behind
-// it. v shows the step as it was rehearsed over the planned one.
+// it. v shows the step as it was rehearsed over the planned one, T the difference by part.
 #pragma once
 
 #include "app/tui/pages/compare/compare_timelines.h"
@@ -11,8 +11,9 @@ namespace fourfold::tui {
 
 class RehearsalBox : public Overlay {
 public:
-    explicit RehearsalBox(view::RehearsalJob& job)
-        : job_(job)
+    RehearsalBox(Desk& desk, view::RehearsalJob& job)
+        : desk_(desk)
+        , job_(job)
     {
     }
     void draw(Canvas& canvas, const Look& look) override;
@@ -25,6 +26,7 @@ public:
 private:
     void look(); // whether it has ended
 
+    Desk& desk_;
     view::RehearsalJob& job_;
     std::optional<Pager> outcome_; // once there is one
     std::vector<NamedTimeline> timelines_; // of it; empty: it has none

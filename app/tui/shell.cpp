@@ -7,7 +7,6 @@
 #include "app/tui/pages/runs/runs_page.h"
 #include "app/tui/pages/search/search_page.h"
 #include "app/tui/start_form.h"
-#include "app/view/guide.h"
 #include "core/base/json_member.h"
 #include "core/base/text.h"
 
@@ -23,14 +22,23 @@ constexpr std::chrono::milliseconds kKeepAfter{1500}; // an edit is kept for a c
 Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
     : desk_(desk)
     , session_(std::move(session))
+    , kernels_(desk)
 {
     auto compare = std::make_unique<ComparePage>(desk);
+    compare_ = compare.get();
     auto search = std::make_unique<SearchPage>(desk, *compare);
     pages_.push_back({"Plan", std::make_unique<PlanPage>(desk)});
     pages_.push_back({"Search", std::move(search)});
     auto runs = std::make_unique<RunsPage>(desk);
     runs_ = runs.get();
     auto history = std::make_unique<HistoryPage>(desk, *compare, *runs);
+    history_ = history.get();
+    projects_ = std::make_unique<Projects>(desk, *compare);
+    desk.open_other = [this](const view::DroppedItem& item) { open_other(item); };
+    history->show_trace = [this](StepTrace trace, view::TraceBeside beside) {
+        kernels_.show(std::move(trace), std::move(beside));
+        show_kernels();
+    };
     pages_.push_back({"Compare", std::move(compare)});
     pages_.push_back({"Runs", std::move(runs)});
     pages_.push_back({"History", std::move(history)});
@@ -46,6 +54,8 @@ Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
         if (pages.is_object() && pages.contains(entry.name) && pages[entry.name].is_object())
             entry.page->restore(pages[entry.name]);
     }
+    if (pages.is_object())
+        projects_->restore(pages.value("projects", Json())); // after the pages: what is compared is the project's
     const int page = member_or(kept, "page", 0);
     if (goes_back && page > 0 && page < static_cast<int>(pages_.size()))
         desk_.go(static_cast<PageId>(page));
@@ -90,6 +100,7 @@ int Shell::patience() const
         if (wanted >= 0 && (patience < 0 || wanted < patience))
             patience = wanted;
     };
+    want(projects_->next_tick());
     for (const Entry& entry : pages_)
         want(entry.page->next_tick());
     for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
@@ -105,6 +116,7 @@ int Shell::patience() const
 void Shell::tick()
 {
     desk_.tick();
+    projects_->tick();
     for (const Entry& entry : pages_)
         entry.page->tick();
     for (std::size_t i = 0; i < desk_.overlays().size(); ++i)
@@ -116,10 +128,12 @@ void Shell::tick()
 void Shell::keep_session()
 {
     keep_at_.reset();
+    projects_->keep();
     Json pages = Json::object();
     for (const Entry& entry : pages_)
         pages[entry.name] = entry.page->state();
     pages["keys"] = desk_.keys().state();
+    pages["projects"] = projects_->state();
     pages["notice"] = static_cast<int>(desk_.notice);
     session_.keep(desk_, pages);
 }
@@ -166,7 +180,8 @@ void Shell::draw(Screen& screen)
     tabs_end_ = column;
     const int plans = desk_.plans().count();
     const std::string title = (plans == 1 ? "" : text_of("%d/%d ", desk_.plans().current_index() + 1, plans))
-        + (desk_.plan().is_dirty() ? "*" : "") + desk_.plan().state().title();
+        + (desk_.plan().is_dirty() ? "*" : "") + desk_.plan().state().title()
+        + (projects_->is_open() ? " - " + projects_->name() : std::string());
     canvas_.text_in(0, column + 1, columns - column - 2, title, kReverse, true);
 
     page().draw(canvas_, {1, 0, rows - 3, columns}, look);
@@ -291,6 +306,8 @@ bool Shell::take_everywhere(const Key& key)
         desk_.ask_to_copy(page().copies());
     else if (key.is('R'))
         desk_.rehearse();
+    else if (key.is('K'))
+        show_kernels();
     else if (key.is('N'))
         desk_.open(std::make_unique<StartForm>(desk_));
     else if (key.is('q') || key.is_ctrl('c') || key.code == Key::f10)
@@ -300,118 +317,40 @@ bool Shell::take_everywhere(const Key& key)
     return true;
 }
 
-std::vector<Command> Shell::everywhere()
+void Shell::show_kernels()
 {
-    std::vector<Command> commands;
-    for (std::size_t i = 0; i < pages_.size(); ++i)
-        commands.push_back({std::string("Go to ") + pages_[i].name, std::to_string(i + 1),
-            [this, i] { desk_.go(static_cast<PageId>(i)); }});
-    commands.insert(commands.end(),
-        {{"New plan from three answers", "N", [this] { desk_.open(std::make_unique<StartForm>(desk_)); }},
-            {"Open plan", "o", [this] { desk_.ask_to_open(); }}, {"Save plan", "Ctrl+S", [this] { desk_.save(); }},
-            {"Save plan as", "w", [this] { desk_.ask_to_save_as(); }},
-            {"Next open plan, or the one before", "{ }", [this] { desk_.step_plan(1); }},
-            {"Overview of the open plans", "", [this] { desk_.show_open_plans(); }},
-            {"Copy the plan into a tab of its own", "Ctrl+T", [this] { desk_.copy_plan(); }},
-            {"Close the plan", "Ctrl+W", [this] { desk_.close_plan(); }},
-            {"Rename the plan", "F2", [this] { desk_.ask_to_rename(); }},
-            {"Copy a figure, a table or the command", "y", [this] { desk_.ask_to_copy(page().copies()); }},
-            {"What tells of alerts and ends of runs", "", [this] { desk_.ask_notice(); }},
-            {"Undo", "u", [this] { desk_.undo(); }}, {"Redo", "Ctrl+R", [this] { desk_.redo(); }},
-            {"Rehearse the plan", "R", [this] { desk_.rehearse(); }},
-            {"Show the rehearsal", "", [this] { desk_.show_rehearsal(); }},
-            {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { open_help(); }},
-            {"Change a key", "", [this] { ask_key(); }},
-            {"All keys as at first", "",
-                [this] {
-                    desk_.keys().forget();
-                    desk_.tell("The keys are as at first");
-                }},
-            {"User's guide", "", [this] { open_guide(); }}, {"Quit", "q", [this] { leave(); }}});
-    return commands;
+    desk_.open(std::make_unique<KernelsBox>(kernels_));
 }
 
-std::unique_ptr<Picker> Shell::finder()
+void Shell::open_other(const view::DroppedItem& item)
 {
-    std::vector<Picker::Item> items;
-    const auto add = [&](const std::vector<Command>& commands) {
-        for (const Command& command : commands)
-            items.push_back({command.text, desk_.keys().shown(command.keys), command.run});
-    };
-    add(page().commands());
-    add(everywhere());
-    return std::make_unique<Picker>("Find", std::move(items));
-}
-
-void Shell::open_help()
-{
-    std::string text = "# This page\n";
-    const auto add = [&](const std::vector<Command>& commands) {
-        for (const Command& command : commands) {
-            if (!command.keys.empty())
-                text += text_of("%-10s", desk_.keys().shown(command.keys).c_str()) + command.text + "\n";
-        }
-    };
-    text += desk_.keys().shown(page().hints()) + "\n";
-    add(page().commands());
-    text += "\n# Everywhere\n";
-    add(everywhere());
-    text += text_of("%-10s", "Ctrl+K") + "Find a command by some letters of it\n" + text_of("%-10s", "Ctrl+Z")
-        + "Back to the shell; fg comes back here\n"
-        + desk_.keyed("\nArrows or `h j k l` move, `g` and `G` go to the ends, Ctrl+F and Ctrl+B turn pages. The mouse "
-                      "works too: a click chooses, a second one opens.")
-        + " `fourfold guide terminal` says more.\n";
-    desk_.open(std::make_unique<Pager>("Keys", text));
-}
-
-void Shell::ask_key()
-{
-    const auto ask = [this](const std::string& what, char32_t meant) {
-        auto prompt = std::make_unique<Prompt>("Key for: " + what, "", [this, what, meant](const std::string& text) {
-            const std::string word(trimmed(text));
-            std::string_view rest = word;
-            const char32_t letter = rest.empty() ? 0 : next_character(rest);
-            if (letter == 0 || !rest.empty() || (letter >= U'0' && letter <= U'9') || letter == U'?')
-                return std::string("expected one letter or sign; digits and ? stay what they are");
-            desk_.keys().give(meant, letter);
-            desk_.tell(what + ": " + word + "; the two keys have changed places");
-            return std::string();
-        });
-        prompt->explain("A letter or a sign; it and the key of before change places, on all pages");
-        desk_.open(std::move(prompt));
-    };
-    std::vector<Picker::Item> items;
-    for (const std::vector<Command>& commands : {page().commands(), everywhere()}) {
-        for (const Command& command : commands) {
-            std::string_view rest = command.keys;
-            const char32_t letter = rest.empty() ? 0 : next_character(rest);
-            if (letter != 0 && rest.empty() && !(letter >= U'0' && letter <= U'9') && letter != U'?')
-                items.push_back({command.text, desk_.keys().shown(command.keys),
-                    [ask, what = command.text, letter] { ask(what, letter); }});
-        }
+    switch (item.kind) {
+    case view::DroppedKind::plan:
+        desk_.open_plan(item.file);
+        break;
+    case view::DroppedKind::model:
+        desk_.succeeded(desk_.import_model(item.file));
+        break;
+    case view::DroppedKind::run:
+        desk_.go(PageId::history);
+        history_->take(item.file);
+        break;
+    case view::DroppedKind::project:
+        projects_->open(item.file);
+        break;
+    case view::DroppedKind::measurements:
+        desk_.go(PageId::compare);
+        compare_->pick_row(item.file);
+        break;
+    case view::DroppedKind::trace:
+        kernels_.open({item.file});
+        show_kernels();
+        break;
+    case view::DroppedKind::tracker:
+        desk_.go(PageId::history);
+        history_->open_tracker(item.file);
+        break;
     }
-    desk_.open(std::make_unique<Picker>("Change the key of", std::move(items)));
-}
-
-void Shell::open_guide()
-{
-    const Expected<std::vector<view::GuideChapter>> chapters = view::guide_chapters();
-    if (!chapters) {
-        desk_.tell(chapters.error().line(), view::Tone::bad);
-        return;
-    }
-    std::vector<Picker::Item> items;
-    int here = 0;
-    for (const view::GuideChapter& chapter : *chapters) {
-        if (chapter.title == page_name())
-            here = static_cast<int>(items.size());
-        items.push_back({chapter.title, std::to_string(chapter.number), [this, chapter] {
-                             constexpr std::size_t kColumns = 74;
-                             desk_.open(std::make_unique<Pager>(
-                                 chapter.title, printable_lines(view::guide_text(chapter.text, kColumns))));
-                         }});
-    }
-    desk_.open(std::make_unique<Picker>("User's guide", std::move(items), here));
 }
 
 void Shell::leave()

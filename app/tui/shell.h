@@ -2,7 +2,9 @@
 // The frame around the pages: tabs, the line of messages, keys that hold everywhere, the finder, the loop of a screen.
 #pragma once
 
+#include "app/tui/kernels_box.h"
 #include "app/tui/pages/page.h"
+#include "app/tui/projects.h"
 #include "app/tui/session.h"
 #include "app/tui/terminal/screen.h"
 
@@ -10,6 +12,8 @@
 
 namespace fourfold::tui {
 
+class ComparePage;
+class HistoryPage;
 class RunsPage;
 
 class Shell {
@@ -26,7 +30,8 @@ public:
     void keep_session();
     [[nodiscard]] Page& page() { return *pages_[static_cast<std::size_t>(desk_.page())].page; }
     [[nodiscard]] const char* page_name() const { return pages_[static_cast<std::size_t>(desk_.page())].name; }
-    [[nodiscard]] std::unique_ptr<Picker> finder(); // of all commands that the page and the program have
+    // Of all commands that the page and the program have, and, behind them, the other pages.
+    [[nodiscard]] std::unique_ptr<Picker> finder(bool of_all_pages = true);
     // A run that is followed here goes on; true where the program has to end at once for that.
     bool leave_run_behind();
 
@@ -39,6 +44,8 @@ private:
     void ask_key(); // of which command, then which letter
     void open_guide(); // which chapter, then that
     void leave();
+    void open_other(const view::DroppedItem& item);
+    void show_kernels();
     [[nodiscard]] std::vector<Command> everywhere();
 
     struct Entry {
@@ -49,7 +56,11 @@ private:
     Desk& desk_;
     Session session_;
     std::vector<Entry> pages_;
-    RunsPage* runs_ = nullptr; // among them
+    ComparePage* compare_ = nullptr; // among them
+    RunsPage* runs_ = nullptr;
+    HistoryPage* history_ = nullptr;
+    std::unique_ptr<Projects> projects_;
+    Kernels kernels_;
     Canvas canvas_;
     int tabs_end_ = 0; // column behind the last one, as drawn last
     bool redraws_ = false; // all of the screen is wanted again

@@ -3,6 +3,7 @@
 
 #include "app/tui/linear/linear.h"
 #include "app/tui/shell.h"
+#include "app/view/project/project.h"
 
 #include <atomic>
 #include <csignal>
@@ -12,13 +13,22 @@
 namespace fourfold::tui {
 
 namespace {
-constexpr const char* kStartPlan = "this-computer"; // a preset that runs on any computer
-
 // Of Emacs' shell, for one.
 bool is_dumb()
 {
     const char* const type = std::getenv("TERM");
     return type != nullptr && std::string_view(type) == "dumb";
+}
+
+Expected<void> check_given(const std::filesystem::path& place)
+{
+    std::error_code error;
+    if (std::filesystem::is_directory(place, error) || place.filename() == view::kProjectFile) {
+        FOURFOLD_CHECK(view::Project::open(place));
+        return {};
+    }
+    FOURFOLD_CHECK(view::read_plan_file(place));
+    return {};
 }
 
 bool wants_colors()
@@ -42,19 +52,15 @@ Expected<void> run_tui(const TuiOptions& options)
             at->wake();
     });
     desk.gives_advice = options.gives_advice;
+    desk.find = options.find;
     if (!options.plan.empty())
-        FOURFOLD_CHECK(view::read_plan_file(options.plan)); // told here, before the screen
+        FOURFOLD_CHECK(check_given(options.plan)); // told here, before the screen
     const Session session;
     const Json kept = session.read();
     Session::restore_recent(kept, desk);
     const bool restored = Session::restore_plans(kept, desk);
-    if (!options.plan.empty()) {
-        desk.open_plan(options.plan); // beside what was open before
-    } else if (!restored) {
-        FOURFOLD_TRY(const std::filesystem::path start, desk.presets().file("plans", kStartPlan));
-        FOURFOLD_TRY(Plan plan, read_plan(start));
-        desk.plan().reset(std::move(plan));
-    }
+    if (!restored)
+        FOURFOLD_CHECK(desk.open_start_plan());
     if (!linear) {
         FOURFOLD_TRY(screen, Screen::open({wants_colors()}));
         awake = screen.get();
@@ -65,6 +71,8 @@ Expected<void> run_tui(const TuiOptions& options)
             desk.fill_clipboard = [&screen](const std::string& text) { screen->copy(text); };
     }
     Shell shell(desk, session, kept, options.plan.empty());
+    if (!options.plan.empty())
+        desk.open_any(options.plan); // a plan beside what was open before
     if (linear) {
         ::signal(SIGPIPE, SIG_IGN); // nobody reads any more: the input ends as well
         Linear(shell, desk, bell).run();

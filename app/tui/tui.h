@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/view/prediction/predictor.h"
+#include "app/view/search/search_job.h"
 #include "core/base/expected.h"
 
 #include <filesystem>
@@ -10,8 +11,9 @@
 namespace fourfold::tui {
 
 struct TuiOptions {
-    std::filesystem::path plan; // to open; empty: where the last session was
+    std::filesystem::path plan; // or a project's folder, to open; empty: where the last session was
     view::Predictor::Predict predict; // null: as every front end
+    view::SearchJob::Find find; // likewise
     bool gives_advice = true;
     bool linear = false; // lines from top to bottom, commands typed as lines
 };

@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <string>
 #include <string_view>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,7 +80,9 @@ std::error_code make_private_folders(const std::filesystem::path& folder)
 std::filesystem::path program_folder()
 {
     std::error_code error;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) // no /proc: as it was started, which a later change of the folder would make wrong
+        program = std::filesystem::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), error);
     return error ? std::filesystem::current_path(error) : program.parent_path();
 }
 

@@ -27,7 +27,8 @@ const std::vector<std::string>& plan_keys()
     static const std::vector<std::string> kKeys{"stack", "cluster", "model_type", "tied_embeddings",
         "sequence_parallel", "flop_convention", "attention", "cp_method", "grad_dtype", "optimizer",
         "optimizer_state_dtype", "optimizer_in_backward", "offload", "recompute_layers", "head_dim", "experts",
-        "experts_per_token", "shared_experts", "first_dense_layers", "dense_ffn", "fp8_recipe", "positions"};
+        "experts_per_token", "shared_experts", "first_dense_layers", "dense_ffn", "fp8_recipe", "positions",
+        "expert_capacity", "modules_ahead"};
     return kKeys;
 }
 
@@ -105,6 +106,9 @@ void RowCells::take_assumed()
 
 void RowCells::take_stand_ins(const TableSource& source)
 {
+    for (const auto& [column, has, field, value] : source.phrases) // printed: nothing is assumed
+        if (text(column).find(has) != std::string::npos)
+            cells_.emplace(field, value);
     for (const auto& [key, value] : source.stand_ins)
         stand_in(key, value);
     for (const auto& [column, words] : source.words) {

@@ -43,9 +43,13 @@ Json model_json(RowCells& cells, const TableSource* source, const Presets& prese
     const auto known = presets.ids("models");
     const bool is_preset = std::find(known.begin(), known.end(), id) != known.end();
     if (is_preset) {
-        const auto preset = presets.model(id);
-        if (preset && agrees(*preset, shape))
+        auto preset = presets.model(id);
+        if (preset && agrees(*preset, shape) && !cells.has("modules_ahead"))
             return id;
+        if (preset && agrees(*preset, shape)) {
+            preset->predicted_ahead = int(cells.whole("modules_ahead").value_or(0));
+            return config_from_model(*preset);
+        }
     }
     for (const char* column : {"layers", "hidden", "heads", "vocab"}) {
         if (!cells.has(column))
@@ -80,6 +84,8 @@ Json model_json(RowCells& cells, const TableSource* source, const Presets& prese
         model["max_position_embeddings"] = shape.seq_len.value_or(4096);
         if (shape.head_dim)
             model["head_dim"] = *shape.head_dim;
+        if (const auto modules = cells.whole("modules_ahead"))
+            model["num_nextn_predict_layers"] = *modules;
         if (shape.experts) {
             model["num_local_experts"] = *shape.experts;
             model["num_experts_per_tok"] = shape.experts_per_token.value_or(1);
@@ -165,6 +171,8 @@ Json training_of_row(RowCells& cells)
         if (cells.has(key))
             training[key] = cells.text(key);
     }
+    if (const auto capacity = cells.positive("expert_capacity"))
+        training["experts"]["capacity"] = *capacity;
     for (const char* key : {"compile", "async_tp", "sequence_parallel", "optimizer_in_backward"}) {
         if (const auto value = cells.flag(key))
             training[key] = *value;

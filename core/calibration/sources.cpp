@@ -34,6 +34,25 @@ Expected<std::vector<std::string>> read_list(const Fields& parent, const std::st
     return list;
 }
 
+Expected<std::vector<TableSource::Phrase>> read_phrases(const Fields& parent)
+{
+    std::vector<TableSource::Phrase> phrases;
+    if (!parent.has("phrases"))
+        return phrases;
+    if (!parent.json()["phrases"].is_array())
+        return parent.wrong("phrases", "a list of objects");
+    for (const Json& item : parent.json()["phrases"]) {
+        FOURFOLD_TRY(const Fields fields, Fields::of(item, parent.where("phrases")));
+        TableSource::Phrase phrase;
+        FOURFOLD_TRY(phrase.column, fields.text("column"));
+        FOURFOLD_TRY(phrase.has, fields.text("has"));
+        FOURFOLD_TRY(phrase.field, fields.text("field"));
+        FOURFOLD_TRY(phrase.value, fields.text("value"));
+        phrases.push_back(std::move(phrase));
+    }
+    return phrases;
+}
+
 Expected<TableSource> read_source(const std::string& id, const Fields& fields)
 {
     TableSource source;
@@ -45,6 +64,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     FOURFOLD_TRY(source.stand_ins, read_texts(fields, "stand_ins"));
     FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
     FOURFOLD_TRY(source.models, read_texts(fields, "models"));
+    FOURFOLD_TRY(source.phrases, read_phrases(fields));
     FOURFOLD_TRY(source.also_with, read_list(fields, "also_with"));
     FOURFOLD_TRY(source.tables_are_releases, fields.boolean_or("tables_are_releases", false));
     if (fields.has("words")) {

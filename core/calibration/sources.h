@@ -26,6 +26,11 @@ struct TableSource {
     // A column's words in the planner's, "stack" -> {"megatron-lm" -> "megatron-core"}; empty: the word says nothing.
     std::map<std::string, std::map<std::string, std::string>> words;
     std::map<std::string, std::string> models; // the row's `model` -> model preset id, where the names differ
+    // What a phrase in a cell's running text says of a field: "(w/ MTP)" in `model`: modules_ahead is 1.
+    struct Phrase {
+        std::string column, has, field, value;
+    };
+    std::vector<Phrase> phrases;
     // Stacks of the same software that were fitted to other sources alone: what those say of this one tells how far a
     // software's constants carry.
     std::vector<std::string> also_with;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,8 @@ public:
     [[nodiscard]] virtual std::string where() const = 0;
 };
 
-// FOLDER/<run>/events.out.tfevents.<seconds>.fourfold: `tensorboard --logdir FOLDER` shows it.
+// FOLDER/<run>/events.out.tfevents.<seconds>.fourfold: `tensorboard --logdir FOLDER` shows it. The plan stands there as
+// a text, its settings as hyperparameters.
 std::unique_ptr<Dashboard> tensorboard_file(const std::filesystem::path& folder, DashboardRun run);
 // FOLDER/wandb/offline-run-<date>_<time>-<run>: `wandb sync` of that folder uploads it.
 std::unique_ptr<Dashboard> weights_and_biases_run(const std::filesystem::path& folder, DashboardRun run);
@@ -42,5 +44,7 @@ struct EventNumbers {
     std::vector<std::pair<std::string, double>> values;
 };
 EventNumbers numbers_of(const Json& event);
+// What a number of that name is, with its unit, for people; empty for any other name.
+std::string_view about_number(std::string_view name);
 
 } // namespace fourfold

@@ -78,6 +78,7 @@ Expected<std::vector<TrackedPlace>> tracked_runs(const fs::path& path)
 {
     std::error_code error;
     std::vector<TrackedPlace> places;
+    std::size_t looked = 0;
     const auto add = [&](Tracker tracker, const fs::path& place, const fs::path& below) {
         const bool known = std::ranges::any_of(places, [&](const TrackedPlace& one) { return one.path == place; });
         if (known || places.size() >= kMostRuns)
@@ -99,11 +100,11 @@ Expected<std::vector<TrackedPlace>> tracked_runs(const fs::path& path)
     } else {
         std::vector<fs::path> files;
         auto entry = fs::recursive_directory_iterator(from, fs::directory_options::skip_permission_denied, error);
-        for (std::size_t looked = 0; !error && entry != fs::recursive_directory_iterator() && looked < kMostLooked;
+        for (; !error && entry != fs::recursive_directory_iterator() && looked < kMostLooked;
              entry.increment(error), ++looked) {
             if (entry.depth() >= kDeepest)
                 entry.disable_recursion_pending();
-            if (entry->is_regular_file(error))
+            if (entry->is_regular_file(error) && (is_event_file(entry->path()) || is_transaction_log(entry->path())))
                 files.push_back(entry->path());
         }
         std::ranges::sort(files);
@@ -111,7 +112,9 @@ Expected<std::vector<TrackedPlace>> tracked_runs(const fs::path& path)
             add_file(file, from);
     }
     if (places.empty())
-        return Problem{ProblemCode::not_found, "holds no run of TensorBoard or Weights & Biases",
+        return Problem{ProblemCode::not_found,
+            std::string("holds no run of TensorBoard or Weights & Biases")
+                + (looked < kMostLooked ? "" : " among its first " + std::to_string(kMostLooked) + " files"),
             "give a folder with events.out.tfevents.* or run-*.wandb in it", path.string()};
     return places;
 }

@@ -29,6 +29,13 @@ std::string kind_name(ValueKind kind)
     return kind == ValueKind::number ? "a number" : kind == ValueKind::truth ? "a condition" : "a text";
 }
 
+// Upper and lower case alike; the end where it is none.
+std::vector<std::string>::const_iterator spelling_of(const ExpressionField& field, const std::string& word)
+{
+    return std::find_if(field.spellings.begin(), field.spellings.end(),
+        [value = lower_case(word)](const std::string& spelling) { return lower_case(spelling) == value; });
+}
+
 } // namespace
 
 std::span<const ExpressionFunction> expression_functions()
@@ -164,14 +171,23 @@ bool ExpressionParser::opposite(Operand& operand)
     return true;
 }
 
+void ExpressionParser::take_as_value(Operand& operand, const Operand& other)
+{
+    if (!operand.field || operand.kind == ValueKind::text || !other.field || other.kind != ValueKind::text
+        || spelling_of(*other.field, operand.name->text) == other.field->spellings.end())
+        return;
+    operand.kind = ValueKind::text;
+    operand.field = nullptr;
+    operand.literal = operand.name;
+    operand.steps.clear();
+}
+
 bool ExpressionParser::settle_text(Operand& literal, const Operand& other)
 {
     if (!other.field || other.kind != ValueKind::text)
         return expect_kind(literal, other.kind);
     const auto& spellings = other.field->spellings;
-    const std::string value = lower_case(literal.literal->text);
-    const auto found = std::find_if(
-        spellings.begin(), spellings.end(), [&](const std::string& spelling) { return lower_case(spelling) == value; });
+    const auto found = spelling_of(*other.field, literal.literal->text);
     if (found == spellings.end()) {
         const std::size_t shown = std::min(spellings.size(), kMostShown);
         const std::string all = joined({spellings.begin(), spellings.begin() + std::ptrdiff_t(shown)}, ", ");
@@ -187,6 +203,8 @@ bool ExpressionParser::settle_text(Operand& literal, const Operand& other)
 bool ExpressionParser::compare(Op op, const Operand& left, const Operand& right, Operand& result)
 {
     Operand a = left, b = right;
+    take_as_value(a, b);
+    take_as_value(b, a);
     if (a.literal && b.literal)
         return expect_kind(a, ValueKind::number);
     if (a.literal && !settle_text(a, b))
@@ -353,6 +371,7 @@ bool ExpressionParser::word(Operand& operand)
         return call(token, operand);
     if (const auto slot = fields_.find(token.text)) {
         operand.field = &fields_.fields()[*slot];
+        operand.name = &token;
         operand.kind = operand.field->kind;
         operand.steps = {{Op::field, *slot, operand.kind == ValueKind::truth ? 1.0 : 0.0}};
     } else if (token.text == "true" || token.text == "false") {

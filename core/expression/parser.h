@@ -24,6 +24,7 @@ private:
         std::vector<Expression::Step> steps;
         std::size_t begin = 0, end = 0;
         const ExpressionField* field = nullptr; // where it is a field alone
+        const Token* name = nullptr; // of that field, as it was written
         const Token* literal
             = nullptr; // a text value, not yet looked up: which field it belongs to, the other side says
     };
@@ -41,6 +42,8 @@ private:
     bool call(const Token& name, Operand& operand);
 
     bool compare(Expression::Op op, const Operand& left, const Operand& right, Operand& result);
+    // A field's name that is also a value of the text field on the other side is meant as that value.
+    static void take_as_value(Operand& operand, const Operand& other);
     // A text value as the index of its spelling in the other side's field.
     bool settle_text(Operand& literal, const Operand& other);
     bool expect_kind(const Operand& operand, ValueKind kind);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/replay.h"
 #include "core/plan/plan_constants.h"
+#include "core/plan/shared_numbers.h"
+#include "core/program/allocations.h"
 
 #include <algorithm>
 #include <span>
@@ -144,12 +146,14 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
 
 double device_overhead_gib(const ResolvedPlan& plan)
 {
-    return device_overhead_gib(plan.layout, constants_of(plan));
+    return device_overhead_gib(plan, constants_of(plan));
 }
 
-double device_overhead_gib(const Layout& layout, const Constants& constants)
+double device_overhead_gib(const ResolvedPlan& plan, const Constants& constants)
 {
+    const Layout& layout = plan.layout;
     int communicators = layout.gpus() > 1 ? 1 : 0; // the world
+    communicators += is_our_trainer(constants) && replicas_share_numbers(plan) ? 1 : 0;
     for (int degree : {layout.tp, layout.cp, layout.pp, layout.dp, layout.ep})
         communicators += degree > 1 ? 1 : 0;
     return constants[Constant::context_memory_gib] + communicators * constants[Constant::communicator_memory_gib];

@@ -39,8 +39,8 @@ struct MemoryInstant {
 std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std::vector<Action>& actions);
 
 // What the device holds beyond the framework's allocator, in GiB: context, and buffers of every communicator with more
-// than one rank.
+// than one rank. `constants`: of the plan's stack on its GPU, looked up already.
 double device_overhead_gib(const ResolvedPlan& plan);
-double device_overhead_gib(const Layout& layout, const Constants& constants);
+double device_overhead_gib(const ResolvedPlan& plan, const Constants& constants);
 
 } // namespace fourfold

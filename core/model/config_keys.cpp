@@ -107,6 +107,23 @@ Expected<void> read_common(const Fields& config, ModelShape& model)
     return check_activation(config, "hidden_act", {"silu", "swish"});
 }
 
+Expected<int> read_modules_ahead(const Fields& config)
+{
+    constexpr int kMostAhead = 8;
+    FOURFOLD_TRY(const bool used, config.boolean_or("use_mtp", true)); // MiniMax-M2's files
+    // Modules of other layers than the last one's kind (Nemotron 3's) are left out, and the import says so.
+    for (const char* const key : {"mtp_hybrid_override_pattern", "mtp_layers_block_type"})
+        if (config.json().contains(key) && !config.json()[key].empty())
+            return 0;
+    if (config.has("mtp_transformer_layers") && config.json()["mtp_transformer_layers"] != 1)
+        return 0;
+    // DeepSeek-V3 and GLM-4.5; MiniMax-M2; Qwen3.5.
+    for (const char* const key : {"num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"})
+        if (used && config.has(key))
+            return config.small_integer(key, 0, kMostAhead);
+    return 0;
+}
+
 Expected<void> read_widths(const Fields& config, ModelShape& model)
 {
     FOURFOLD_TRY(model.hidden, config.integer("hidden_size", 1, kMostWidth));

@@ -123,6 +123,7 @@ Expected<void> read_decoder(const Fields& config, ModelShape& model)
     Decoder d;
     FOURFOLD_TRY(d.family, config.name_or("family", ""));
     FOURFOLD_CHECK(read_layers(config, d));
+    FOURFOLD_TRY(model.predicted_ahead, read_modules_ahead(config));
     FOURFOLD_CHECK(read_attention_keys(config, d, model));
     FOURFOLD_TRY(const std::string activation, config.text_or("activation", kActivations[0]));
     const auto* const found = std::ranges::find(kActivations, activation);
@@ -193,6 +194,8 @@ void write_decoder(const ModelShape& model, Json& config)
     config.erase("hidden_act");
     config["family"] = d.family;
     config["layer_kinds"] = layers_as_runs(model);
+    if (model.predicted_ahead > 0)
+        config["num_nextn_predict_layers"] = model.predicted_ahead;
     config["activation"] = kActivations[std::size_t(model.activation)];
     config["norms"] = name(d.norms);
     config["query_key_norm"] = name(d.query_key_norm);

@@ -79,6 +79,8 @@ Expected<void> check_activation(
     const Fields& config, const std::string& key, std::initializer_list<std::string_view> accepted);
 // A feature that Fourfold does not model: `key` must be absent or false.
 Expected<void> must_be_off(const Fields& config, const std::string& key, const std::string& what);
+// How many modules predict further ahead in training, by any of the names that files have for it; absent: none.
+Expected<int> read_modules_ahead(const Fields& config);
 // What a decoder's layers need has to be there: scan, experts, window, indexer.
 Expected<void> check_decoder(const Fields& config, const ModelShape& model);
 // Bounds of sizes: large enough for every published model, small enough that no product of them overflows.

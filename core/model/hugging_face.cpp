@@ -78,6 +78,7 @@ Expected<ModelShape> described(const Fields& fields, ModelShape model, const imp
     decoder.family = std::string(importer.family);
     import::Import in{fields, model, decoder};
     FOURFOLD_CHECK(importer.read(in));
+    FOURFOLD_TRY(model.predicted_ahead, config_keys::read_modules_ahead(fields));
     model.decoder = std::move(decoder);
     FOURFOLD_CHECK(config_keys::check_decoder(fields, model));
     FOURFOLD_CHECK(check_heads(fields, model));
@@ -105,9 +106,16 @@ Expected<ModelShape> read_model(const Fields& config)
     if (family == nullptr)
         return described(fields, std::move(model), *importer);
     auto read = with_family(fields, model, *family);
+    if (importer == nullptr)
+        return read;
     // What the family's own reader does not take may be described all the same.
-    if (!read && read.error().code == ProblemCode::unsupported && importer != nullptr)
+    if (!read && read.error().code == ProblemCode::unsupported)
         return described(fields, std::move(model), *importer);
+    if (read && read->predicted_ahead == 0) {
+        FOURFOLD_TRY(const int modules, config_keys::read_modules_ahead(fields));
+        if (modules > 0)
+            return described(fields, std::move(model), *importer);
+    }
     return read;
 }
 } // namespace

@@ -112,8 +112,11 @@ Rows rows_of_module(const ModelShape& model)
         NormRow{Role::ahead_stream_norm, "hnorm", model.hidden},
         MatrixRow{Role::ahead_projection, "eh_proj", model.hidden, 2 * model.hidden, Split::none,
             "projection of a prediction module", ParameterKind::projection}};
-    for (Row& row : layer_rows(model, model.is_moe_layer(model.layers)))
-        rows.push_back(std::move(row));
+    if (model.decoder)
+        add_decoder_layer(rows, model, model.layers - 1);
+    else
+        for (Row& row : layer_rows(model, model.is_moe_layer(model.layers)))
+            rows.push_back(std::move(row));
     rows.emplace_back(NormRow{Role::ahead_head_norm, "shared_head.norm", model.hidden});
     return rows;
 }

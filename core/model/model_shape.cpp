@@ -17,7 +17,7 @@ bool ModelShape::windowed(int layer) const
 bool ModelShape::is_moe_layer(int layer) const
 {
     if (decoder)
-        return decoder->kind(layer).mlp == LayerMlp::experts;
+        return decoder->kind(std::min(layer, layers - 1)).mlp == LayerMlp::experts; // modules: as the last layer
     return experts && layer >= experts->dense_layers && (layer + 1) % experts->every == 0;
 }
 

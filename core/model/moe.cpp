@@ -81,8 +81,7 @@ Expected<void> read_deepseek(const Fields& config, ModelShape& model)
     FOURFOLD_TRY(experts.normalised, config.boolean_or("norm_topk_prob", true));
     FOURFOLD_TRY(experts.scale, config.positive_or("routed_scaling_factor", kDeepseekScale));
     FOURFOLD_CHECK(config_keys::read_balance(config, "aux_loss_alpha", experts));
-    constexpr int kMostAhead = 8;
-    FOURFOLD_TRY(model.predicted_ahead, config.small_integer_or("num_nextn_predict_layers", 0, 0, kMostAhead));
+    FOURFOLD_TRY(model.predicted_ahead, config_keys::read_modules_ahead(config));
     model.experts = experts;
     return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/resolve.h"
 #include "core/base/text.h"
+#include "core/model/import_report.h"
 #include "core/plan/bound_fields.h"
 #include "core/plan/derived.h"
 #include "core/plan/stage_layers.h"
@@ -21,13 +22,19 @@ Expected<T> placed(Expected<T> result, const std::string& where)
     return result;
 }
 
-Expected<ModelShape> resolve_model(
-    const Json& written, const std::string& where, const Presets& presets, IdPolicy policy)
+// `notes`: what a config.json in the plan says that is known to cost something and is left out.
+Expected<ModelShape> resolve_model(const Json& written, const std::string& where, const Presets& presets,
+    IdPolicy policy, std::vector<std::string>& notes)
 {
     const std::string at = at_field(where, "model");
     if (written.is_string())
         return placed(presets.model(written.get<std::string>()), at);
-    FOURFOLD_TRY(ModelShape model, model_from_config(written, at));
+    ImportReport report;
+    FOURFOLD_TRY(ModelShape model, model_from_config(written, at, &report));
+    for (const ImportReport::Ignored& one : report.ignored) {
+        if (one.known)
+            notes.push_back("model." + one.key + ": " + one.cost);
+    }
     if (policy == IdPolicy::compare_with_presets && !model.id.empty()) {
         const Expected<ModelShape> preset = presets.model(model.id);
         if (!preset || config_from_model(*preset) != config_from_model(model))
@@ -100,6 +107,21 @@ void apply_calibration(ResolvedPlan& plan)
         plan.notes.push_back("predicted with what was measured here (" + plan.cluster.name + ")");
 }
 
+// Data sheets give links in Gb/s, eight times what is written here. The fastest adapter has 1.6 Tb/s (ConnectX-9), the
+// fastest links of a GPU 1.8 TB/s each way (NVLink 6).
+void note_bits_for_bytes(ResolvedPlan& plan)
+{
+    const auto note = [&](const char* key, double gb_s, double most, const char* what) {
+        if (gb_s > most)
+            plan.notes.push_back(text_of("cluster.%s.bandwidth_gb_s %.4g is more than any %s has (%.4g GB/s): if it is "
+                                         "in Gb/s, write %.4g",
+                key, gb_s, what, most, gb_s / 8));
+    };
+    constexpr double kFastestAdapter = 200, kFastestLinks = 1800;
+    note("inter_node", plan.cluster.inter_node.bandwidth_gb_s, kFastestAdapter, "adapter");
+    note("intra_node", plan.cluster.intra_node.bandwidth_gb_s, kFastestLinks, "GPU");
+}
+
 Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)
 {
     Layout& layout = plan.layout;
@@ -144,8 +166,9 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
     FOURFOLD_CHECK(check_ranges(document, "", plan.where, ""));
     ResolvedPlan out;
     out.where = plan.where;
-    FOURFOLD_TRY(out.model, resolve_model(value_at(document, "model"), plan.where, presets, policy));
+    FOURFOLD_TRY(out.model, resolve_model(value_at(document, "model"), plan.where, presets, policy, out.notes));
     FOURFOLD_TRY(out.cluster, resolve_cluster(value_at(document, "cluster"), plan.where, presets, policy));
+    note_bits_for_bytes(out);
     FOURFOLD_CHECK(resolve_stack(value_at(document, "stack"), presets, policy, out));
     if (out.stack.base && out.stack.base->changed)
         out.notes.push_back("stack " + out.stack.id + " was calibrated on an older version of " + out.stack.base->id

@@ -239,9 +239,13 @@ Expected<void> check_trainer_family(const ModelShape& model)
     const Family* family = find_family(model.model_type);
     if (family != nullptr && family->trainer_runs)
         return {};
+    const std::string& name = model.decoder ? model.decoder->family : model.model_type;
+    const Family* without = find_family(name); // what keeps a family that it runs from being one
+    const bool by_modules = model.predicted_ahead > 0 && without != nullptr && without->trainer_runs;
     return Problem{ProblemCode::unsupported,
-        "fourfold-trainer does not run models of the family " + in_quotes(model.model_type) + " yet", "",
-        "model.model_type"};
+        "fourfold-trainer does not run models of the family " + in_quotes(name)
+            + (by_modules ? " with modules of multi-token prediction yet" : " yet"),
+        "", "model.model_type"};
 }
 
 bool is_of_trainer(const ResolvedPlan& plan)

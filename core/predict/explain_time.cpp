@@ -113,6 +113,18 @@ const char* rest_label(Part part)
     }
 }
 
+Explanation own_shift_node(const OwnShift& shift, double seconds)
+{
+    Explanation node;
+    node.label = "your own runs";
+    node.value = seconds;
+    node.unit = "s";
+    node.formula = text_of("all times of the model x %.4g: %.0f %% of the mean error of %d run%s", shift.factor,
+        100 * shift.share, shift.runs, shift.runs == 1 ? "" : "s");
+    node.source = "history; James and Stein 1961";
+    return node;
+}
+
 Explanation part_node(const Prediction& prediction, Part part)
 {
     const double micro_batches = prediction.plan.training.micro_batches;
@@ -134,7 +146,8 @@ Explanation part_node(const Prediction& prediction, Part part)
         largest = std::max(largest, work.seconds());
         node.children.push_back(leaf(work, "step"));
     }
-    const double rest = *node.value - sum;
+    const double model = *node.value / (prediction.own_shift ? prediction.own_shift->factor : 1); // before own runs
+    const double rest = model - sum;
     if (std::abs(rest) > 1e-9 * std::max(*node.value, largest)) {
         Explanation balance;
         balance.label = rest_label(part);
@@ -148,6 +161,8 @@ Explanation part_node(const Prediction& prediction, Part part)
         }
         node.children.push_back(std::move(balance));
     }
+    if (prediction.own_shift)
+        node.children.push_back(own_shift_node(*prediction.own_shift, *node.value - model));
     largest_first(node.children);
     return node;
 }

@@ -3,6 +3,7 @@
 #include "core/plan/plan_constants.h"
 
 #include "core/cost/context.h"
+#include "core/model/flops.h"
 #include "core/stack/constants.h"
 
 #include <algorithm>
@@ -221,6 +222,13 @@ double time_half_width(const ResolvedPlan& plan)
     return std::sqrt(squares);
 }
 
+double share_beyond_scatter(double squares)
+{
+    constexpr double kThreshold = 2, kWhole = 0.95;
+    const double share = squares < kThreshold ? 0 : 1 - 1 / squares;
+    return share > kWhole ? 1 : share;
+}
+
 bool memory_was_measured(const ResolvedPlan& plan)
 {
     const auto own = plan.stack.gpu_constants.find(plan.cluster.gpu.id);
@@ -248,7 +256,11 @@ double unmeasured_deviation(const ResolvedPlan& plan, double memory_share)
 
 bool is_plausible(const Prediction& prediction)
 {
-    return !prediction.at_least && prediction.mfu_causal.value_or(0) <= kMostUtilisation;
+    const ResolvedPlan& plan = prediction.plan;
+    // Of the precision of the plan's products: what is printed as MFU leaves 8 and 4 bits out.
+    const double most = kMostUtilisation * plan.cluster.gpu.peak_flops(plan.training.precision);
+    return !prediction.at_least
+        && prediction.tps_per_gpu.value_or(0) * model_flops_per_token(plan.model, plan.training.seq_len, true) <= most;
 }
 
 void add_confidence(Prediction& prediction)

@@ -38,6 +38,10 @@ inline constexpr double kHalfOf90 = 1.6449;
 // release, a software or kernel that was never measured, experts, sizes beyond the measured ones. All of them are
 // widths of left-out errors (core/calibration/confidence.h).
 double time_half_width(const ResolvedPlan& plan);
+// How much of what measurements ask for is more than their scatter: nothing below a threshold, then the share that the
+// positive-part estimator of James and Stein (1961) leaves. `squares`: of their errors over the scatter, which add up,
+// so that many measurements are believed whole. 0 to 1.
+double share_beyond_scatter(double squares);
 double memory_half_width(const ResolvedPlan& plan);
 // Whether memory was measured with the plan's stack on its GPU; else its range is an estimate.
 bool memory_was_measured(const ResolvedPlan& plan);

@@ -61,6 +61,13 @@ struct NearestMeasured {
     bool inside = true; // the range that it would have been given
 };
 
+// How the user's own runs of the layout or of its neighbours moved the answer (core/calibration/user/evidence.h).
+struct OwnShift {
+    int runs = 0; // that were asked
+    double share = 0; // of their mean error that was taken over, 0 to 1
+    double factor = 1; // of all times, over those that the constants give
+};
+
 struct Prediction {
     bool feasible = false;
     Fit fit = Fit::no;
@@ -71,6 +78,7 @@ struct Prediction {
     std::optional<double> step_time_s, tps_per_gpu, tflops_per_gpu, mfu, mfu_bf16_peak, mfu_causal;
     std::optional<Interval> interval;
     std::optional<NearestMeasured> nearest; // where measurements were weighed: core/predict/measured_layouts.h
+    std::optional<OwnShift> own_shift; // empty: the times are the model's
     std::optional<double> memory_gib, memory_device_gib;
     double memory_capacity_gib = 0;
     std::vector<StageMemory> memory_by_stage;

@@ -152,6 +152,20 @@ Expected<void> read_times(const Json& json, const std::string& where, Prediction
     return read("time_hidden", prediction.time_hidden);
 }
 
+Expected<void> read_own_shift(const Json& json, const std::string& where, Prediction& prediction)
+{
+    const auto found = json.find("own_runs"); // older predictions have none
+    if (found == json.end() || !found->is_object())
+        return {};
+    OwnShift shift;
+    FOURFOLD_TRY(const double runs, number_or_zero(*found, "runs", where));
+    FOURFOLD_TRY(shift.share, number_or_zero(*found, "share", where));
+    FOURFOLD_TRY(shift.factor, number_or_zero(*found, "factor", where));
+    shift.runs = int(std::clamp(runs, 0.0, 1e6));
+    prediction.own_shift = shift;
+    return {};
+}
+
 Expected<ResolvedPlan> read_plan_of(const Json& json, const std::string& where)
 {
     const auto plan = json.find("plan");
@@ -190,6 +204,9 @@ Json to_json(const Prediction& prediction)
         json["nearest_measured"] = {{"source", nearest->source}, {"row", nearest->row}, {"tp", nearest->tp},
             {"cp", nearest->cp}, {"pp", nearest->pp}, {"dp", nearest->dp}, {"micro_batch", nearest->micro_batch},
             {"same", nearest->same}, {"error", number_or_null(nearest->error)}, {"inside", nearest->inside}};
+    json["own_runs"] = nullptr;
+    if (const auto& shift = prediction.own_shift)
+        json["own_runs"] = {{"runs", shift->runs}, {"share", shift->share}, {"factor", shift->factor}};
     json["memory_gib"] = number_or_null(prediction.memory_gib);
     json["memory_device_gib"] = number_or_null(prediction.memory_device_gib);
     json["memory_capacity_gib"] = number_or_null(prediction.memory_capacity_gib);
@@ -260,6 +277,7 @@ Expected<Prediction> prediction_from_json(const Json& json, const std::string& w
     FOURFOLD_CHECK(read_lists(json, where, prediction));
     FOURFOLD_CHECK(read_times(json, where, prediction));
     FOURFOLD_CHECK(read_roofline(json, where, prediction));
+    FOURFOLD_CHECK(read_own_shift(json, where, prediction));
     FOURFOLD_TRY(prediction.plan, read_plan_of(json, where));
     return prediction;
 }

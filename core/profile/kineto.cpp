@@ -200,9 +200,9 @@ private:
                 event_.shapes.back().push_back(number);
         } else if (path_ == "distributedInfo" && depth_ == 2) {
             if (key_ == "rank")
-                profile_.rank = static_cast<int>(whole);
+                profile_.rank = static_cast<int>(std::clamp<std::int64_t>(whole, -1, INT32_MAX));
             else if (key_ == "world_size")
-                profile_.ranks = static_cast<int>(whole);
+                profile_.ranks = static_cast<int>(std::clamp<std::int64_t>(whole, 0, INT32_MAX));
         }
         return value();
     }

@@ -5,7 +5,9 @@
 
 #include <zlib.h>
 
+#include <cstring>
 #include <streambuf>
+#include <string_view>
 #include <vector>
 
 namespace fourfold {
@@ -32,11 +34,34 @@ protected:
             trouble_ = error == Z_BUF_ERROR ? "it ends too early" : words;
         if (got <= 0)
             return traits_type::eof();
+        if (is_too_long({bytes_.data(), static_cast<std::size_t>(got)})) {
+            trouble_ = "a text or a gap in it is longer than " + std::to_string(kLongest >> 20) + " MiB";
+            return traits_type::eof();
+        }
         setg(bytes_.data(), bytes_.data(), bytes_.data() + got);
         return traits_type::to_int_type(*gptr());
     }
 
 private:
+    // The parser keeps a text, or the blanks before it, as a whole: a small file may unpack to gigabytes of them.
+    static constexpr std::size_t kLongest = 16u << 20;
+
+    bool is_too_long(std::string_view part)
+    {
+        for (const char c : part) {
+            const bool ends = in_text_ ? c == '"' && !escaped_ : c == '"' || std::strchr(",:{}[]", c) != nullptr;
+            escaped_ = in_text_ && c == '\\' && !escaped_;
+            if (c == '"' && ends)
+                in_text_ = !in_text_;
+            run_ = ends ? 0 : run_ + 1;
+            if (run_ > kLongest)
+                return true;
+        }
+        return false;
+    }
+
+    bool in_text_ = false, escaped_ = false;
+    std::size_t run_ = 0; // bytes of the text or gap so far
     gzFile file_;
     std::vector<char> bytes_;
     std::string trouble_;

@@ -293,8 +293,10 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
         for (const Lifetime pass : {Lifetime::forward, Lifetime::loss, Lifetime::backward})
             add_allocation<Number>(list, MemoryKind::activations, pass, buffers, "offloaded layers",
                 "the layer in use and the one on its way to the host or from there");
-        kept = 2 * part("input of a layer", layer_input_bytes<Number>(rank));
-        note = "what came from the stage before and what went to the next: the host has all else";
+        const bool own = is_our_trainer(rank.constants);
+        kept = (own ? 1.0 : 2.0) * part("input of a layer", layer_input_bytes<Number>(rank));
+        note = own ? "what came from the stage before: the host has all else"
+                   : "what came from the stage before and what went to the next: the host has all else";
     }
     add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
 }
@@ -337,9 +339,12 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     const int dense = dense_layers(plan.model, shape.first_layer, shape.layers), moe = shape.layers - dense;
     if (shape.layers > 0)
         add_layers(list, plan, rank, dense, moe, shape.recompute_layers);
-    if (shape.embedding && plan.training.offload != Offload::activations)
-        add_allocation<Number>(
-            list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank), "embedding output");
+    // Each layer keeps its input. What goes to another stage the bundled trainer frees when it has arrived: one more is
+    // that of the head. Others' constants were fitted with one more on the first stage.
+    const bool own = is_our_trainer(rank.constants);
+    if (own ? shape.head : shape.embedding && plan.training.offload != Offload::activations)
+        add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank),
+            own ? "input of the head" : "embedding output");
     if (shape.head) {
         const Number logits = logits_bytes<Number>(plan, rank);
         add_allocation<Number>(

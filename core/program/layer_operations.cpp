@@ -145,8 +145,7 @@ void add_elementwise(std::vector<Operation>& list, const ResolvedPlan& plan, con
         {"more norms", 4 * more_norms * rank.tokens * scale,
             "of queries, keys or a block's output: 4 bytes an element and token", again.positions, norm,
             more_norms * rank.tokens},
-        {"positions and head layout", 4 * (rank.hidden / rank.tp + rank.key_local) * rank.tokens * scale,
-            "4 (h + kv) bytes per token", again.positions,
+        {"positions and head layout", 4 * turned * scale, "4 (q + kv) bytes per token", again.positions,
             plain && model.positions == Positions::rope ? &plain_forms::kRotation : nullptr, turned},
         {gated ? "gated activation" : "activation",
             (gated           ? 6

@@ -2,6 +2,7 @@
 #include "core/program/sharding_operations.h"
 
 #include "core/plan/plan_schedule.h"
+#include "core/program/allocations.h"
 #include "core/program/muon.h"
 #include "core/program/own_passes.h"
 #include "core/program/plain_forms.h"
@@ -119,11 +120,31 @@ void add_sharded_pipeline(
         return;
     const auto group = plan.training.sharding == Sharding::hybrid ? GroupKind::dp_shard : GroupKind::dp_cp;
     const double per_layer = parameters.layers / parameters.layer_count;
-    const auto add = [&](const char* name, CollectiveKind kind, double bytes, double repeat, bool of_experts = false) {
-        list.push_back(unit_collective(name, of_experts ? GroupKind::expert_dp : group, kind, bytes, repeat,
-            Phase::step, Constant::fsdp_pipeline_scale));
-    };
     const Constants& constants = rank.constants;
+    const FsdpSettings& fsdp = plan.training.fsdp;
+    const double of_unit = std::min(std::max(1, fsdp.layers_per_unit), parameters.layer_count);
+    // The bundled trainer asks for what other micro-batches leave it the time to gather, or to reduce; for the first
+    // unit's weights, and the last one's gradients, there is none.
+    const auto add = [&](const std::string& name, CollectiveKind kind, double bytes, double repeat,
+                         bool of_experts = false) {
+        const bool gathers = kind == Collective::all_gather;
+        const bool hides = is_our_trainer(constants) && (gathers ? fsdp.prefetch : plan.training.overlap.grad_reduce);
+        const double alone = hides ? std::min(of_unit, repeat) : repeat;
+        for (const bool beside : {false, true}) {
+            const double times = beside ? repeat - alone : alone;
+            if (times <= 0)
+                continue;
+            Operation op = unit_collective(beside ? name + " beside other passes" : name,
+                of_experts ? GroupKind::expert_dp : group, kind, bytes, times, Phase::step,
+                Constant::fsdp_pipeline_scale);
+            if (beside) {
+                op.window = gathers ? Window::forward_pass : Window::backward_pass;
+                op.note = gathers ? "asked for while earlier micro-batches compute"
+                                  : "overlaps with the last backward passes";
+            }
+            list.push_back(std::move(op));
+        }
+    };
     const double gathers = constants[Constant::fsdp_pipeline_gathers];
     const double root = constants[Constant::fsdp_pipeline_root] < 0.5 ? 0 : parameters.dense - parameters.layers;
     const bool experts = parameters.experts > 0 && expert_copies(plan) > 1;

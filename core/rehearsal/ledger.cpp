@@ -26,6 +26,14 @@ KernelWork& KernelWork::operator-=(const KernelWork& other)
         += {-other.flops, -other.seconds, -other.launches, -other.host_copies, -other.host_waits, -other.host_bytes};
 }
 
+double Tape::work_s() const
+{
+    double seconds = after.seconds;
+    for (const Event& event : events)
+        seconds += event.before.seconds;
+    return seconds;
+}
+
 bool Tape::same(const Tape& other) const
 {
     const auto alike = [](const Event& a, const Event& b) {

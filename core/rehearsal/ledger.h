@@ -61,6 +61,7 @@ struct Tape {
     // Holds for every micro-batch: everything in it is of its own micro-batch.
     bool repeats = true;
 
+    [[nodiscard]] double work_s() const; // of the pass itself, without what it changes for good
     // Would playing the one do what the other does?
     [[nodiscard]] bool same(const Tape& other) const;
 };

@@ -3,6 +3,8 @@
 
 #include "core/cost/prices.h"
 
+#include <algorithm>
+
 namespace fourfold {
 
 namespace {
@@ -37,6 +39,17 @@ double RehearsalPrices::wire(std::string_view group, const WireOperation& asked)
 
 double RehearsalPrices::product(const Gemm& product) const
 {
+    // The two products of attention in memory, scores and what they weigh: half of what the planner has for both.
+    constexpr double kWidestHead = 512;
+    if (const double head_dim = std::min(product.n, product.k); product.batch > 1 && head_dim <= kWidestHead) {
+        const Attention both{.queries = product.m,
+            .keys = std::max(product.n, product.k),
+            .head_dim = head_dim,
+            .batch = product.batch,
+            .causal = false,
+            .fused = false};
+        return price({.work = both}, context_).seconds / 2;
+    }
     return price({.work = product}, context_).seconds;
 }
 

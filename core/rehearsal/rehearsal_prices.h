@@ -14,7 +14,7 @@ public:
     explicit RehearsalPrices(const ResolvedPlan& plan);
     // Seconds once every member is there. `group`: as in the trainer's events, "tp", "pp_back".
     [[nodiscard]] double wire(std::string_view group, const WireOperation& asked) const;
-    [[nodiscard]] double product(const Gemm& product) const;
+    [[nodiscard]] double product(const Gemm& product) const; // batched, no wider than a head: one of attention's
     [[nodiscard]] double attention(Attention attention, Phase phase) const;
     [[nodiscard]] double traffic(double bytes) const; // of a kernel that is bound by the memory
     [[nodiscard]] double host_copy(double bytes) const; // one way between the memories of device and host

@@ -18,7 +18,7 @@ inline constexpr auto kWords<TokensFrom> = std::to_array<std::string_view>({"per
 struct TrainingBudget {
     static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     double tokens = 0; // in total
-    double price_per_gpu_hour = 0; // in any currency
+    double price_per_gpu_hour = kUnknown; // in any currency
     // Interruptions of one GPU and hour, whatever their cause, for the job as a whole independent of each other.
     // Llama 3 405B saw 419 unexpected ones on 16,384 GPUs in 54 days (arXiv:2407.21783, section 3.3.4): 2.0e-5.
     double failures_per_gpu_hour = kUnknown;

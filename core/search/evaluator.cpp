@@ -144,7 +144,7 @@ void LayoutEvaluator::find_stages()
         stages_ = &known_stages_.back().stages;
         stages_->find(plan_, terms_);
     }
-    overhead_gib_ = device_overhead_gib(plan_.layout, terms_.context().constants);
+    overhead_gib_ = device_overhead_gib(plan_, terms_.context().constants);
 }
 
 const LayoutEvaluator::Actions& LayoutEvaluator::actions()

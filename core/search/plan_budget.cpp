@@ -16,7 +16,6 @@ TrainingBudget budget_of(const Plan& plan, const ResolvedPlan& resolved)
     };
     budget.tokens = resolved.run.tokens.value_or(chinchilla_tokens(resolved.model));
     budget.tokens_from = resolved.run.tokens ? TokensFrom::plan : TokensFrom::parameters;
-    budget.price_per_gpu_hour = TrainingBudget::kUnknown;
     double gpu_hours = TrainingBudget::kUnknown, node_hours = TrainingBudget::kUnknown;
     read("budget.price_per_gpu_hour", budget.price_per_gpu_hour);
     read("budget.gpu_mtbf_hours", gpu_hours);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace fourfold {
 
@@ -151,14 +152,40 @@ Expected<std::filesystem::path> recipe_file(const std::string& name)
     return Problem{ProblemCode::not_found, "did not come with this program", "install the package again", name};
 }
 
+namespace {
+// A recipe as it was read last; it is read again when one of its files has changed.
+struct KnownRecipe {
+    std::filesystem::file_time_type recipe_written, plan_written;
+    std::optional<std::pair<Recipe, ResolvedPlan>> read; // empty: it is no recipe
+};
+
+const KnownRecipe& known_recipe(const std::string& id, const Presets& presets)
+{
+    thread_local std::map<std::pair<std::filesystem::path, std::filesystem::path>, KnownRecipe> known;
+    const auto file = presets.file(kKind, id), plan = presets.file("plans", id);
+    const auto written = [](const Expected<std::filesystem::path>& of) {
+        std::error_code error;
+        return of ? std::filesystem::last_write_time(*of, error) : std::filesystem::file_time_type::min();
+    };
+    const auto key = std::pair(file ? *file : std::filesystem::path(id), plan ? *plan : std::filesystem::path());
+    KnownRecipe now{written(file), written(plan), {}};
+    const auto [found, is_new] = known.try_emplace(key);
+    if (!is_new && found->second.recipe_written == now.recipe_written && found->second.plan_written == now.plan_written)
+        return found->second;
+    if (Expected<Recipe> recipe = read_recipe(id, presets)) {
+        if (Expected<ResolvedPlan> resolved = resolve(recipe->plan, presets))
+            now.read.emplace(*std::move(recipe), *std::move(resolved));
+    }
+    return found->second = std::move(now);
+}
+} // namespace
+
 std::optional<Recipe> recipe_followed(const ResolvedPlan& plan, const Presets& presets)
 {
     for (const std::string& id : recipe_ids(presets)) {
-        Expected<Recipe> recipe = read_recipe(id, presets);
-        const Expected<ResolvedPlan> resolved
-            = recipe ? resolve(recipe->plan, presets) : Expected<ResolvedPlan>(recipe.error());
-        if (resolved && follows(plan, *resolved))
-            return *std::move(recipe);
+        const KnownRecipe& known = known_recipe(id, presets);
+        if (known.read && follows(plan, known.read->second))
+            return known.read->first;
     }
     return std::nullopt;
 }

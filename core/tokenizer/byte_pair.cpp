@@ -15,6 +15,8 @@ public:
     static Expected<ModelAndVocabulary> read(const Fields& fields, bool letters)
     {
         auto model = std::make_unique<BytePairModel>();
+        if (fields.has("vocab") && fields.json()["vocab"].is_array()) // as Unigram has it
+            return fields.wrong("vocab", "an object of tokens and their ids");
         FOURFOLD_TRY(Vocabulary vocabulary, Vocabulary::read(fields));
         FOURFOLD_TRY(model->prefix_, fields.text_or("continuing_subword_prefix", ""));
         FOURFOLD_TRY(model->suffix_, fields.text_or("end_of_word_suffix", ""));

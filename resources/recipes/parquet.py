@@ -10,15 +10,18 @@ import json
 import pathlib
 import sys
 
-from pyarrow import parquet
+try:
+    from pyarrow import parquet
+except ImportError:
+    sys.exit("parquet.py needs pyarrow: `pip install pyarrow`")
 
 
 def main(folder, output, column="text"):
-    output = pathlib.Path(output)
-    output.mkdir(parents=True, exist_ok=True)
     files = sorted(pathlib.Path(folder).rglob("*.parquet"))
     if not files:
-        sys.exit(f"{folder}: no parquet files in it")
+        sys.exit(f"{folder}: no parquet files in it; put the data set's there, as `hf download` would have")
+    output = pathlib.Path(output)
+    output.mkdir(parents=True, exist_ok=True)
     for file in files:
         made = output / (file.stem + ".jsonl")
         if made.exists():

@@ -79,6 +79,9 @@ def main(books, output):
                 for tale in tales(text or ""):
                     if len(tale) >= LEAST and "\ufffd" not in tale:
                         found[hashlib.sha256(tale[:LEAST].encode()).hexdigest()] = tale  # one of each tale
+    if not found:
+        sys.exit(f"{books}: no books of these authors in it; fetch them with `git clone --depth 1 "
+                 f"https://github.com/rcdm-uga/Gutenberg_Text {books}`, or copy such a checkout there")
     with open(output, "w", encoding="utf-8") as out:
         for _, tale in sorted(found.items()):
             out.write(json.dumps({"text": tale}, ensure_ascii=False) + "\n")

@@ -10,7 +10,10 @@ import json
 import pathlib
 import sys
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+try:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+except ImportError:
+    sys.exit("tokenizer.py needs tokenizers: `pip install tokenizers`")
 
 END = "<|endoftext|>"
 
@@ -21,7 +24,11 @@ def main(texts, vocabulary, output):
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(vocab_size=int(vocabulary), special_tokens=[END], show_progress=False,
                                   initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()))
-    with open(texts, encoding="utf-8") as lines:
+    try:
+        lines = open(texts, encoding="utf-8")
+    except OSError as problem:
+        sys.exit(f"{texts}: {problem.strerror}: the texts are made before their tokenizer")
+    with lines:
         tokenizer.train_from_iterator((json.loads(line)["text"] for line in lines), trainer)
     tokenizer.save(output)
     about = {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": END}

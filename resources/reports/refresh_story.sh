@@ -61,6 +61,8 @@ print(f"these {len(steps)} steps are", "those of the run above, bit for bit." if
 print(f"Ctrl-C left {last[-1]}." if last else "Ctrl-C left no checkpoint.")
 END
     echo
+    # The pictures are made by hand: a browser and two dashboards are needed.
+    sed -n '/^## In the dashboards/,/^## What it tells/{/^## What/!p}' "$out"
     echo '## What it tells'
     for prompt in "Once upon a time there was a" "The old wizard looked at the little girl and" "In the forest"; do
         echo

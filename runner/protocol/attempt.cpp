@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/protocol/attempt.h"
 
+#include "core/base/input_file.h"
+#include "core/history/event_types.h"
+
 #include <charconv>
+#include <fstream>
 
 namespace fourfold {
 
@@ -24,6 +28,21 @@ Attempt attempt_of(const std::string& id)
     if (error != std::errc{} || end != id.data() + id.size() || number < 1)
         return {id, 0};
     return {id.substr(0, kIdLength), number};
+}
+
+std::string newest_checkpoint(const std::filesystem::path& folder)
+{
+    constexpr std::size_t kMostLineBytes = 16u << 20;
+    std::ifstream events(folder / "events.jsonl");
+    std::string line, found;
+    for (bool whole = true; read_line(events, line, kMostLineBytes, whole);) {
+        if (!whole || line.find("\"checkpoint\"") == std::string::npos)
+            continue;
+        const auto event = parse_json(line, "events.jsonl");
+        if (event && kind_of(*event) == EventKind::checkpoint)
+            found = read_event<CheckpointEvent>(*event).path;
+    }
+    return found;
 }
 
 } // namespace fourfold

@@ -24,6 +24,9 @@ struct LaunchPlan {
     Bundle bundle;
     std::filesystem::path trainer, agent;
     std::map<std::string, std::string> environment; // the plan's, then the target's
+
+    // Ranks that are asked to stop save a checkpoint first.
+    [[nodiscard]] bool saves() const { return plan.run.checkpoint.every > 0; }
 };
 
 Expected<LaunchPlan> plan_launch(const RunRequest& request);

@@ -108,8 +108,9 @@ Expected<LaunchPreview> preview(const RunRequest& request)
         text << "secret " << name << " (handed to the ranks, stored nowhere)\n";
     for (const std::string& line : plan.target.prelude)
         text << "prelude " << line << "\n";
-    const std::string script
-        = plan.target.slurm ? slurm_script(plan.target, "RUN", static_cast<int>(plan.ranks.size())) : std::string();
+    const std::string script = plan.target.slurm
+        ? slurm_script(plan.target, "RUN", static_cast<int>(plan.ranks.size()), plan.saves())
+        : std::string();
     FOURFOLD_TRY(const LaunchPreview sessions, preview_sessions(plan.target, plan.agent));
     Json commands = sessions.document["commands"];
     text << sessions.text;

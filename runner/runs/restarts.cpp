@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/restarts.h"
 
-#include "core/base/input_file.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/history/event_types.h"
 #include "core/search/edits.h"
 #include "core/search/refit.h"
+#include "runner/protocol/attempt.h"
 #include "runner/runs/attempts.h"
 #include "runner/runs/fit_hosts.h"
 #include "runner/runs/run_record.h"
@@ -26,22 +26,6 @@ bool may_pass(const Problem& problem)
 {
     return problem.code == ProblemCode::network || problem.code == ProblemCode::failed
         || problem.code == ProblemCode::refused || problem.code == ProblemCode::io;
-}
-
-// The newest checkpoint that a run told of, on its nodes; empty: there is none. `folder`: the run's on this computer.
-std::string newest_checkpoint(const std::filesystem::path& folder)
-{
-    constexpr std::size_t kMostLineBytes = 16u << 20;
-    std::ifstream events(folder / "events.jsonl");
-    std::string line, found;
-    for (bool whole = true; read_line(events, line, kMostLineBytes, whole);) {
-        if (!whole || line.find("\"checkpoint\"") == std::string::npos)
-            continue;
-        const auto event = parse_json(line, "events.jsonl");
-        if (event && kind_of(*event) == EventKind::checkpoint)
-            found = read_event<CheckpointEvent>(*event).path;
-    }
-    return found;
 }
 
 std::string counted_hosts(std::size_t count)

@@ -36,8 +36,8 @@ Expected<void> start_slurm_job(std::vector<Node>& nodes, const LaunchPlan& plan,
         for (std::size_t k = 0; k < plan.ranks.size(); ++k)
             specs.push_back(spec_of_node(node, plan, run, static_cast<int>(k), "Slurm node " + std::to_string(k)));
         FOURFOLD_TRY(job,
-            node.agent->submit(
-                specs, random_token(kTokenBytes), slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()))));
+            node.agent->submit(specs, random_token(kTokenBytes),
+                slurm_script(plan.target, run, static_cast<int>(plan.ranks.size()), plan.saves())));
         return {};
     }));
     (void)enter(RunState::launching, "Slurm job " + job + " is submitted"); // it is queued, whatever is stored here

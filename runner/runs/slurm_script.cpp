@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/runs/slurm_script.h"
 
+#include "runner/protocol/slurm_time.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace fourfold {
 
-std::string slurm_script(const Target& target, const std::string& run, int nodes)
+namespace {
+
+constexpr double kMostAhead = 65535; // seconds that sbatch takes
+
+} // namespace
+
+std::string slurm_script(const Target& target, const std::string& run, int nodes, bool saves)
 {
     const SlurmSettings& slurm = *target.slurm;
     std::string out = "#!/bin/sh\n# Written by Fourfold for run " + run + ".\n";
@@ -35,8 +43,13 @@ std::string slurm_script(const Target& target, const std::string& run, int nodes
         option("--exclusive");
     option("--output=@FOLDER@/slurm/job-%j.log");
     option("--open-mode=append");
-    // A minute before the time limit the agents are told, and end the run with its events complete.
-    option("--signal=TERM@60");
+    // A minute before the time limit agents and ranks are told, and end the run with its events complete. Where ranks
+    // save a checkpoint first, the agents alone are told, early enough for the longest save that the target allows
+    // (SIGURG: ranks and their helpers ignore it), and stop the run when it takes as long as is left.
+    const double save_s = saves ? std::ceil(target.save_s) : 0;
+    option(save_s > 0
+            ? "--signal=URG@" + std::to_string(static_cast<int>(std::min(kJobEndSeconds + save_s, kMostAhead)))
+            : "--signal=TERM@60");
     option(slurm.requeue ? "--requeue" : "--no-requeue");
     for (const std::string& line : slurm.lines)
         option(line);

@@ -9,7 +9,7 @@
 namespace fourfold {
 
 // @AGENT@ and @FOLDER@ stand for the agent's path and the run folder, which the login host knows. Precondition:
-// target.slurm is set.
-std::string slurm_script(const Target& target, const std::string& run, int nodes);
+// target.slurm is set. `saves`: the ranks save a checkpoint where they are asked to stop.
+std::string slurm_script(const Target& target, const std::string& run, int nodes, bool saves);
 
 } // namespace fourfold

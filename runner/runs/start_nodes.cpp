@@ -89,7 +89,7 @@ RunSpec spec_of_node(const Node& at, const LaunchPlan& plan, const std::string& 
     spec.environment = plan.environment;
     spec.backend = plan.target.backend;
     spec.grace_s = plan.target.stop_grace_s;
-    spec.saves = plan.plan.run.checkpoint.every > 0;
+    spec.saves = plan.saves();
     add_settings(spec, plan.target);
     Json environment = Json::object();
     for (const auto& [key, value] : plan.environment)

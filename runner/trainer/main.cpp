@@ -28,7 +28,8 @@ constexpr char kUsage[] = "usage: fourfold-trainer --plan PLAN.json --run-dir DI
                           "       fourfold-trainer --rehearse PLAN.json [--timeline] [--expert-imbalance SHARE]\n"
                           "One rank of a job; RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT say which.\n";
 
-// Before the first step and on the second signal there is nothing to finish: leave at once.
+// Before the first step there is nothing to finish: leave at once. Later ones change nothing: Slurm signals the ranks
+// of a job, and so does their agent when it has heard why.
 void on_terminate(int)
 {
     if (trainer::request_stop())
@@ -66,6 +67,8 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
         if (!value || i + 1 == argc)
             return Problem{ProblemCode::bad_input, (value ? "no value after " : "unknown argument ") + argument,
                 "fourfold-trainer --plan PLAN.json --run-dir DIR", "fourfold-trainer"};
+        if (!value->empty())
+            return Problem{ProblemCode::bad_input, argument + " is given twice", "", "fourfold-trainer"};
         *value = argv[++i];
     }
     if (plan.empty() || folder.empty())

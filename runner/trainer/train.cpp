@@ -397,8 +397,8 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
 
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
     const auto store = make_c10d_store(rendezvous->line(), job.timeout_s);
-    connections.mesh = std::make_unique<Mesh>(make_mesh(plan.layout, job.rank, plan.model, std::move(schedule),
-        [&](const std::string& name, const std::vector<int>& ranks, int place) {
+    connections.mesh = std::make_unique<Mesh>(make_mesh(
+        plan, job.rank, std::move(schedule), [&](const std::string& name, const std::vector<int>& ranks, int place) {
             return make_c10d_transport(
                 store.get(), {device.backend, name, place, int(ranks.size()), job.address, job.timeout_s});
         }));
@@ -436,7 +436,9 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
 
 bool request_stop()
 {
-    return loop_runs && !stop_wanted.exchange(true);
+    if (loop_runs)
+        stop_wanted = true;
+    return loop_runs;
 }
 
 int train(const Job& job)

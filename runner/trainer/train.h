@@ -12,7 +12,7 @@ inline constexpr int kStoppedStatus = 143; // 128 + SIGTERM, as a shell reports 
 // once the run folder is open, into the event stream.
 int train(const Job& job);
 
-// Asks a running training loop to end after its current step. False where no loop runs, or one was asked before.
+// Asks a running training loop to end after its current step, once or more often. False where no loop runs.
 // Async-signal-safe.
 bool request_stop();
 

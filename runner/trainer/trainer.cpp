@@ -122,7 +122,8 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         training.overlap.param_gather, std::move(chunks));
     const auto positions = context_positions(training.seq_len, mesh.at.cp, plan.layout.cp, training.cp_method);
     if (training.precision == Precision::fp8) {
-        trainer->fp8_ = std::make_unique<Fp8Products>(training, mesh[GroupKind::tp], mesh[GroupKind::dp_cp]);
+        trainer->fp8_
+            = std::make_unique<Fp8Products>(training, mesh[GroupKind::tp], mesh.for_numbers(GroupKind::dp_cp));
         const Weights& weights = *trainer->weights_;
         for (std::size_t i = 0; i < weights.leaves().size(); ++i)
             if (weights.largest(i).defined())
@@ -294,6 +295,7 @@ Expected<StepOutcome> Trainer::accumulate_gradients(int step, bool want_stop, St
         block_settings_->experts->groups.loss_gradient = loss_gradient;
     work.perform = options_.perform;
     work.after_backward = [this] { units_->end_of_backward(); };
+    units_->begin_pass();
     FOURFOLD_CHECK(training_pass_->run(work, trace));
     {
         const auto span = StepTrace::measure(trace, SpanKind::gradient_reduce);
@@ -374,6 +376,7 @@ Expected<std::optional<Trainer::Evaluation>> Trainer::evaluate()
         StageWork work;
         work.forward
             = [&](const Action& action, const at::Tensor& input) { return forward(action, input, windows, sums); };
+        units_->begin_pass();
         FOURFOLD_CHECK(evaluation_pass_->run(work));
     }
     units_->end_of_pass();

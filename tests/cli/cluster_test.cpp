@@ -2,6 +2,9 @@
 // `fourfold probe`, `gc`, `run --sweep` and `history import` of other software's measurements, as a user sees them.
 #include "tests/cli/training.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <fstream>
 
 namespace fourfold::test {
@@ -32,6 +35,22 @@ TEST_F(ClusterCommands, ProbeSaysWhatIsThere)
     const Output away = fourfold({"probe", "127.0.0.1:1", "--quick"});
     EXPECT_EQ(away.status, 1);
     EXPECT_THAT(away.out, HasSubstr("error: 127.0.0.1:1: port: the connection was refused"));
+}
+
+// As in a name space of its own, or a chroot: programs and presets are found all the same.
+TEST_F(ClusterCommands, WithoutProcARunSaysThatItCannotBeWatched)
+{
+    const std::string unshare = geteuid() == 0 ? "unshare --mount" : "unshare --map-root-user --mount";
+    if (std::system((unshare + " mount -t tmpfs none /proc 2>/dev/null").c_str()) != 0)
+        GTEST_SKIP() << "this user may not mount anything";
+    const std::string wrapped = file("without-proc",
+        "#!/bin/sh\nexec " + unshare
+            + " sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"' '" FOURFOLD_BIN_DIR "/fourfold' \"$@\"\n");
+    fs::permissions(wrapped, fs::perms::owner_all);
+    use_program(wrapped);
+    EXPECT_EQ(fourfold({"predict", tiny_plan()}).status, 0);
+    expect_problem(
+        fourfold({"run", tiny_plan(), "--target", "local"}), 1, "ranks cannot be watched: /proc is not mounted");
 }
 
 TEST_F(ClusterCommands, ASweepMeasuresEveryCellOnce)
@@ -71,6 +90,20 @@ TEST_F(ClusterCommands, ASlurmTargetShowsItsScript)
     for (const char* text : {"#SBATCH --nodes=2", "#SBATCH --partition=gpu", "#SBATCH --mail-type=END", "exec srun",
              "prelude module load cuda", "the agent runs: sbatch --parsable --chdir="})
         EXPECT_THAT(dry.out, HasSubstr(text));
+    EXPECT_THAT(dry.out, HasSubstr("#SBATCH --signal=TERM@60\n"));
+    // Ranks that save checkpoints are not told by Slurm, but by their agent, which Slurm tells early.
+    const auto signal_of = [&](const std::string& save_s) {
+        const std::string saving
+            = file("saving.json", R"({"slurm": {"nodes": 2, "time": "10"}, "timeouts": {"save_s": )" + save_s + "}}");
+        const Output saves
+            = fourfold({"run", tiny_plan(), "--set", "run.checkpoint.every=5", "--target", saving, "--dry-run"});
+        EXPECT_EQ(saves.status, 0) << saves.err;
+        const std::size_t at = saves.out.find("#SBATCH --signal=");
+        return saves.out.substr(at, saves.out.find('\n', at) - at);
+    };
+    EXPECT_EQ(signal_of("89.5"), "#SBATCH --signal=URG@150");
+    EXPECT_EQ(signal_of("604800"), "#SBATCH --signal=URG@65535") << "as much as sbatch takes";
+    EXPECT_EQ(signal_of("0"), "#SBATCH --signal=TERM@60");
 }
 
 // Everything that a launch opens, copies and starts is said before, by each command that does so.

@@ -171,6 +171,19 @@ TEST_F(Problems, OfAVariableThatNamesNoFolder)
         output.err, "fourfold: warning: FOURFOLD_PRESETS: /nowhere is no folder, so no presets come from there\n");
 }
 
+// A whole folder of the user's that is a file, or a link into nowhere.
+TEST_F(Problems, OfWhatIsNoFolderOfPresets)
+{
+    const std::string place = file("config/fourfold/presets", "");
+    const std::string line = "fourfold: warning: " + place + " is no folder, so no presets come from there\n";
+    EXPECT_EQ(fourfold({"presets", "gpus"}).err, line);
+    fs::remove(place);
+    fs::create_symlink("nowhere", place);
+    EXPECT_EQ(fourfold({"presets", "gpus"}).err, line);
+    fs::remove(place);
+    EXPECT_EQ(fourfold({"presets", "gpus"}).err, "") << "it need not be there";
+}
+
 TEST_F(Problems, OfTheTarget)
 {
     const std::string plan = file("p.json", plan_text());

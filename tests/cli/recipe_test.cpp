@@ -149,6 +149,38 @@ TEST_F(RecipeTest, TheScriptsMakeTalesAndATokenizerOfBooks)
     EXPECT_LT(packed["tokens"], packed["bytes"].get<double>() / 2) << "merges of this text are found in it";
 }
 
+// Where a computer reaches nobody, each step behind a download says in one line what it misses and where that belongs.
+TEST_F(RecipeTest, WhatWasNotFetchedIsSaidInOneLine)
+{
+    const auto python = [this](const std::string& path, const std::string& arguments) {
+        const std::string command = "cd '" + folder().string() + "' && PYTHONPATH='" + path
+            + "' python3 -S '" FOURFOLD_SOURCE_DIR "/resources/recipes/" + arguments + " >said 2>&1";
+        EXPECT_NE(std::system(command.c_str()), 0) << arguments;
+        return *read_text_file(folder() / "said");
+    };
+    const auto is_line = ::testing::MatchesRegex("[^\n]*\n");
+    const std::string wheels = FOURFOLD_BIN_DIR "/../tests/wheels";
+    const std::string books = python("", "stories.py' books stories.jsonl");
+    EXPECT_THAT(books, ::testing::AllOf(is_line, HasSubstr("books: no books"), HasSubstr("git clone --depth 1 ")));
+    EXPECT_FALSE(std::filesystem::exists(folder() / "stories.jsonl")) << "an empty text would be packed";
+    EXPECT_THAT(python("", "tokenizer.py' stories.jsonl 300 tokenizer.json"),
+        ::testing::AllOf(is_line, HasSubstr("`pip install tokenizers`")));
+    EXPECT_THAT(python(wheels, "tokenizer.py' stories.jsonl 300 tokenizer.json"),
+        ::testing::AllOf(is_line, HasSubstr("stories.jsonl: No such file")));
+    EXPECT_THAT(python("", "parquet.py' fineweb/sample/10BT text"),
+        ::testing::AllOf(is_line, HasSubstr("`pip install pyarrow`")));
+    // A stand-in: the package is large, and no file is read.
+    std::filesystem::create_directories(folder() / "stand-in/pyarrow");
+    static_cast<void>(file("stand-in/pyarrow/__init__.py", "parquet = None\n"));
+    EXPECT_THAT(python(folder() / "stand-in", "parquet.py' fineweb/sample/10BT text"),
+        ::testing::AllOf(is_line, HasSubstr("fineweb/sample/10BT: no parquet files"), HasSubstr("hf download")));
+    static_cast<void>(file("text.jsonl", "{\"text\": \"a\"}\n"));
+    expect_problem(fourfold({"pack", "text.jsonl", "--tokenizer", "tokenizer/tokenizer.json", "--output", "fineweb"}),
+        2, "tokenizer/tokenizer.json");
+    fourfold({"recipe", "story-15m", "--output", "story"});
+    expect_problem(fourfold({"run", "story/story-15m.plan.json", "--target", "local"}), 2, "stories.bin");
+}
+
 // By the trainer's own code, for the hardware that the recipe names.
 TEST_F(RecipeTest, EachFitsAndNoRankWaitsForEver)
 {
@@ -176,6 +208,13 @@ TEST_F(RecipeTest, SaysWhatThereIsAndWhatIsWrong)
     expect_problem(fourfold({"recipe", "story-15"}), 2, "did you mean story-15m");
     expect_problem(fourfold({"recipe", "--curve"}), 2, "of which recipe?");
     expect_problem(fourfold({"recipe", "story-15m", "--run", "nobody"}), 2, "");
+    // What somebody has made of it is kept.
+    const std::vector<std::string> write{"recipe", "story-15m", "--output", "mine"};
+    EXPECT_EQ(fourfold(write).status, 0);
+    EXPECT_EQ(fourfold(write).status, 0) << "the same again";
+    const std::string plan = file("mine/story-15m.plan.json", "{}");
+    expect_problem(fourfold(write), 2, "story-15m.plan.json: is there already, and somebody has changed it");
+    EXPECT_EQ(*read_text_file(plan), "{}");
 }
 
 } // namespace

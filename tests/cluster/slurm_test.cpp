@@ -371,6 +371,24 @@ TEST_F(Slurm, TheTimeLimitIsNamed)
     EXPECT_NE(result.problem->line().find("time limit"), std::string::npos) << result.problem->line();
 }
 
+// Slurm's early sign reaches the agents and ends no rank, and the ranks save as long as they need.
+TEST_F(Slurm, TheTimeLimitLeavesTimeToSave)
+{
+    RunRequest limited = asked({{"FAKE_STEPS", "100000"}, {"FAKE_STEP_MS", "20"}, {"FAKE_SAVE_MS", "4000"}});
+    limited.target.slurm->time = "2";
+    limited.target.save_s = 30;
+    limited.plan.run.checkpoint.every = 1000;
+    const RunResult result = run(limited);
+    EXPECT_EQ(result.state, RunState::fail);
+    ASSERT_TRUE(result.problem);
+    EXPECT_NE(result.problem->line().find("comes to its time limit"), std::string::npos) << result.problem->line();
+    for (int node = 0; node < 4; ++node) {
+        const auto share = home.path() / "shared/runs" / result.id / (node == 0 ? "" : "node" + std::to_string(node));
+        EXPECT_TRUE(std::filesystem::exists(share / ("saved" + std::to_string(node) + ".whole"))) << node;
+    }
+    expect_whole(observer.events, "fail");
+}
+
 // What only the nodes of the job can find out is said in their own words, not as "Slurm says FAILED".
 TEST_F(Slurm, ANodeThatCannotStartSaysWhy)
 {

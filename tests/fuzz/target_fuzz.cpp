@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             look_at_place(jump.address, jump.user);
     }
     if (target->slurm)
-        look_at_script(slurm_script(*target, "01ARZ3NDEKTSV4RRFFQ69G5FAV", 4));
+        look_at_script(slurm_script(*target, "01ARZ3NDEKTSV4RRFFQ69G5FAV", 4, true));
     (void)ranks_of_hosts(*target, 8);
     const Json written = to_json(*target);
     const auto again = target_from_json(written, "fuzz");

@@ -314,6 +314,29 @@ private slots:
         QCOMPARE(folder.part("plans"), QStringLiteral(R"(["a.plan.json"])"));
     }
 
+    // As between the marks of a merge: said in a line, however often the folder changes, and forgotten once it is
+    // whole.
+    void aFileThatSomebodyElseDamagedIsToldWithoutADialog()
+    {
+        const Folder folder(kAB);
+        test::WindowFixture w;
+        QVERIFY(folder.open(w.window));
+        const QStringList before = openPlans(w.window);
+        test::DialogWatch dialogs([](QMessageBox& box) { box.accept(); });
+        folder.write(QLatin1String(view::kProjectFile), "<<<<<<< HEAD\n{}\n=======\n");
+        w.window.projects().look();
+        w.window.projects().look();
+        QVERIFY(w.window.banner().isVisible());
+        QVERIFY2(
+            w.window.banner().text().contains(QStringLiteral("not valid JSON")), qPrintable(w.window.banner().text()));
+        QCOMPARE(openPlans(w.window), before);
+        folder.write(QLatin1String(view::kProjectFile), R"({"fourfold_project": 1, "plans": ["b.plan.json"]})");
+        w.window.projects().look();
+        QVERIFY(!w.window.banner().isVisible());
+        QCOMPARE(openPlans(w.window), QStringList{QStringLiteral("b.plan.json")});
+        QCOMPARE(dialogs.seen(), 0);
+    }
+
     void theProjectComesBackWithTheSession()
     {
         Session().save();

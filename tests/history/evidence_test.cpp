@@ -6,6 +6,8 @@
 #include "core/history/annotations.h"
 #include "core/history/transfer.h"
 #include "core/plan/presets.h"
+#include "core/predict/explain.h"
+#include "core/predict/interval.h"
 #include "tests/history/history_test_support.h"
 
 #include <SQLiteCpp/Database.h>
@@ -15,6 +17,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 
 namespace fourfold::test {
@@ -144,23 +147,75 @@ TEST(HistoryEvidence, ARunOnCpusVouchesForNoPlanOfGpus)
     EXPECT_EQ(rows.skipped, std::vector<std::string>{"run RUN1: its plan is for GPUs, and it ran on CPU ranks"});
 }
 
-TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeWidenItInstead)
+// One run at half the speed that the model says: the answer goes there, wider than it was, and calls nothing measured.
+TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeShiftAndWidenIt)
 {
     const TemporaryFolder folder;
     const ResolvedPlan plan = plan_on_tsubame();
-    Prediction prediction = predict(plan);
+    const Prediction model = predict(plan);
+    Prediction prediction = model;
     prediction.evidence = Evidence::measured; // a published table may have said so
-    const Interval before = *prediction.interval;
     const std::size_t warnings = prediction.warnings.size();
-    store_run(folder / "history.db", "RUN1", plan, "ok", *prediction.tps_per_gpu / 2);
+    store_run(folder / "history.db", "RUN1", plan, "ok", *model.tps_per_gpu / 2);
     HistoryEvidence history(folder / "history.db");
     weigh_own_runs(prediction, history.near(plan));
     EXPECT_EQ(prediction.evidence, Evidence::calibrated);
-    EXPECT_LE(prediction.interval->tps_per_gpu.low, *prediction.tps_per_gpu / 2);
-    EXPECT_GE(prediction.interval->step_time_s.high, *prediction.step_time_s * 2);
-    EXPECT_EQ(prediction.interval->tps_per_gpu.high, before.tps_per_gpu.high);
-    ASSERT_EQ(prediction.warnings.size(), warnings + 1);
-    EXPECT_NE(prediction.warnings.back().find("your own run of TP 2, CP 1, PP 1, DP 8"), std::string::npos);
+    EXPECT_NEAR(*prediction.tps_per_gpu, *model.tps_per_gpu / 2, 1e-6 * *model.tps_per_gpu) << "far beyond scatter";
+    EXPECT_NEAR(*prediction.step_time_s, *model.step_time_s * 2, 1e-6 * *model.step_time_s);
+    EXPECT_NEAR(*prediction.mfu, *model.mfu / 2, 1e-6);
+    EXPECT_NEAR(prediction.time_by_part.total(), *prediction.step_time_s, 1e-9 * *model.step_time_s);
+    EXPECT_NEAR(prediction.timeline.length_s, 2 * model.timeline.length_s, 1e-6 * model.timeline.length_s);
+    ASSERT_TRUE(prediction.own_shift);
+    EXPECT_EQ(prediction.own_shift->runs, 1);
+    EXPECT_EQ(prediction.own_shift->share, 1);
+    const auto half_width
+        = [](const Prediction& of) { return std::log(of.interval->step_time_s.high / *of.step_time_s); };
+    EXPECT_NEAR(half_width(prediction), std::sqrt(2) * half_width(model), 1e-6)
+        << "the run's scatter and the plan's own";
+    ASSERT_EQ(prediction.warnings.size(), warnings + 2);
+    EXPECT_NE(prediction.warnings[warnings].find("your own run of TP 2, CP 1, PP 1, DP 8"), std::string::npos);
+    EXPECT_EQ(prediction.warnings.back(),
+        "your own run near this layout took 100.0 % longer than the model says: 100 % of it is in this answer");
+    const Explanation tree = must(explain(prediction, "step_time_s"));
+    double sum = 0;
+    for (const Explanation& part : tree.children)
+        sum += *part.value;
+    EXPECT_NEAR(sum, *tree.value, 1e-9);
+    const Prediction again = must(prediction_from_json(to_json(prediction), "test"));
+    ASSERT_TRUE(again.own_shift);
+    EXPECT_DOUBLE_EQ(again.own_shift->factor, prediction.own_shift->factor);
+}
+
+// What lies within the scatter of runs of one kind moves nothing; several that agree are believed more than one.
+TEST(HistoryEvidence, OwnRunsAreBelievedAsFarAsTheyGoBeyondTheirScatter)
+{
+    const ResolvedPlan plan = plan_on_tsubame();
+    const Prediction model = predict(plan);
+    const double deviation = time_half_width(plan) / 1.6449;
+    const auto with = [&](int runs, double deviations) {
+        OwnRuns own;
+        for (int i = 0; i < runs; ++i)
+            own.push_back(std::make_shared<const OwnRun>(
+                OwnRun{measured_layout(plan), plan, *model.tps_per_gpu * std::exp(-deviations * deviation)}));
+        Prediction prediction = model;
+        weigh_own_runs(prediction, own);
+        return prediction;
+    };
+    const Prediction near = with(1, 1);
+    EXPECT_FALSE(near.own_shift);
+    EXPECT_EQ(*near.step_time_s, *model.step_time_s);
+    EXPECT_EQ(near.evidence, Evidence::measured);
+    const Prediction one = with(1, 1.6), four = with(4, 1.6);
+    ASSERT_TRUE(one.own_shift && four.own_shift);
+    EXPECT_NEAR(one.own_shift->share, 1 - 1 / (1.6 * 1.6), 1e-9);
+    EXPECT_NEAR(four.own_shift->share, 1 - 1 / (4 * 1.6 * 1.6), 1e-9);
+    EXPECT_NEAR(std::log(*one.step_time_s / *model.step_time_s), one.own_shift->share * 1.6 * deviation, 1e-9);
+    EXPECT_EQ(four.evidence, Evidence::measured) << "all of them lie inside";
+    // A run that claims to be faster than the hardware moves the answer no further than to the bound.
+    const Prediction impossible = with(1, -100);
+    EXPECT_GE(*impossible.step_time_s, model.least.step_s * (1 - 1e-12));
+    EXPECT_GE(impossible.interval->step_time_s.low, model.least.step_s * (1 - 1e-12));
+    EXPECT_EQ(impossible.evidence, Evidence::extrapolated);
 }
 
 TEST(HistoryEvidence, WhatDidNotRunOrWasDeletedVouchesForNothing)

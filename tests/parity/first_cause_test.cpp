@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 namespace fourfold::testing {
 namespace {
@@ -79,7 +80,11 @@ TEST_F(TrainerFirstCause, ADiskThatIsFullForAWhile)
         return std::ranges::count_if(ranks.events(0), [&](const Json& event) { return event["event"] == kind; });
     };
     ASSERT_TRUE(ranks.wait_for_events(0, "checkpoint", int(count("checkpoint")) + 1, 100s)) << ranks.log(0);
-    ranks.signal(0, SIGTERM);
+    // Slurm signals the ranks of a job, and so does their agent when it has heard why.
+    for (int sender = 0; sender < 2; ++sender) {
+        ranks.signal(0, SIGTERM);
+        std::this_thread::sleep_for(1ms);
+    }
     EXPECT_EQ(ranks.wait(100s), (std::vector<int>{143, 143})) << ranks.log(0) << ranks.log(1);
     int steps = 0, saved = 0;
     for (const Json& event : ranks.events(0)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Each fused operation against its plain form and finite differences, and the bytes that both move: what the planner
 // takes them to move, and how far from the least that there is.
+#include "core/base/json.h"
 #include "core/rehearsal/rehearsal_prices.h"
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 #include "runner/trainer/rehearsal/rehearsed_device.h"
@@ -17,7 +18,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 namespace fourfold::testing {
 namespace {
@@ -187,13 +190,6 @@ TEST_P(Fused, MovesWhatThePlannerSays)
         const Moved plain = moved_by(operation, Kernels::plain, type),
                     fused = moved_by(operation, Kernels::fused, type);
         const double size = type == at::kFloat ? 4 : 2;
-        if (std::getenv("FOURFOLD_SHOW_BYTES") != nullptr)
-            std::printf("%-18s %-8s fused %5.1f + %5.1f  least %4.0f + %4.0f  plain %5.1f + %5.1f, %3.0f + %3.0f "
-                        "beside %2.0f + "
-                        "%2.0f launches\n",
-                operation.name, at::toString(type), fused.forward, fused.backward, size * operation.least_forward,
-                size * operation.least_backward, plain.forward, plain.backward, plain.launches, plain.backward_launches,
-                fused.launches, fused.backward_launches);
         EXPECT_GE(plain.forward, fused.forward) << at::toString(type);
         EXPECT_GT(fused.forward, 0.99 * size * operation.least_forward) << "fewer than it can";
         if (operation.planned == nullptr)
@@ -239,25 +235,138 @@ LayerTraffic layer_traffic(bool compile, const char* precision)
     return {2 * (of_tokens(1) - of_tokens(2)) * 1e9, double(of_layer(1, 1).launches)};
 }
 
+// What a layer must move at the least between its products and attention, by the operations that it has there.
+struct LayerPart {
+    const char *name, *operation;
+    double elements; // of a token: of the first operand, over all times that a layer has it
+};
+const std::vector<LayerPart> kLayerParts{{"residual sum and norm, twice", "norm_and_residual", 2 * 1024},
+    {"rotation of queries and keys", "rotation", 1024 + 256}, {"SwiGLU", "swiglu", 3584}};
+constexpr double kTokens = 1024, kHidden = 1024, kElement = 2; // of layer_traffic() in bf16
+
+const FusedOperation& operation_of(const LayerPart& part)
+{
+    return *std::ranges::find_if(
+        fused_operations(), [&](const FusedOperation& one) { return std::string_view(one.name) == part.operation; });
+}
+
+double least_of(const LayerPart& part)
+{
+    const FusedOperation& operation = operation_of(part);
+    return (operation.least_forward + operation.least_backward) * part.elements * kTokens * kElement;
+}
+
+double least_of_layer()
+{
+    double least = 0;
+    for (const LayerPart& part : kLayerParts)
+        least += least_of(part);
+    return least;
+}
+
+// In fp32 a GPU has no fused attention.
+LayerTraffic between_products(bool compile)
+{
+    // FlashAttention's backward pass copies two of its operands for itself; a copy is counted three times its size.
+    constexpr double kOfAttention = 2 * 3 * kHidden * kTokens * kElement;
+    LayerTraffic traffic = layer_traffic(compile, "bf16");
+    traffic.bytes -= kOfAttention;
+    return traffic;
+}
+
 TEST(LayerTraffic, IsNearTheLeast)
 {
-    constexpr double kTokens = 1024, kHidden = 1024, kTurned = 1024 + 256, kGate = 3584;
-    // Forward: the stream and what is added, the sum and its norm of two branches; queries and keys; gate, up, product.
-    // Backward: two gradients, the sum and its gradient; queries and keys; the same of SwiGLU and its two gradients.
-    const double least = 2 * 4 * kHidden + 2 * kTurned + 3 * kGate + 2 * 4 * kHidden + 2 * kTurned + 5 * kGate;
-    for (const char* precision : {"bf16"}) { // in fp32 a GPU has no fused attention
-        const double bytes = least * kTokens * 2;
-        // FlashAttention's backward copies two of its operands for itself; a copy is counted three times its size.
-        const double of_attention = 2 * 3 * kHidden * kTokens * 2;
-        LayerTraffic fused = layer_traffic(true, precision), plain = layer_traffic(false, precision);
-        fused.bytes -= of_attention;
-        plain.bytes -= of_attention;
-        std::printf("%s: least %.1f MB, fused %.2f x and %.0f launches, plain %.2f x and %.0f launches\n", precision,
-            bytes / 1e6, fused.bytes / bytes, fused.launches, plain.bytes / bytes, plain.launches);
-        EXPECT_LT(fused.bytes, 1.3 * bytes) << precision;
-        EXPECT_GT(fused.bytes, bytes) << precision << ": less than the least";
-        EXPECT_GT(plain.bytes, 2 * fused.bytes) << precision;
+    const double least = least_of_layer();
+    const LayerTraffic fused = between_products(true), plain = between_products(false);
+    EXPECT_LT(fused.bytes, 1.3 * least);
+    EXPECT_GT(fused.bytes, least) << "less than the least";
+    EXPECT_GT(plain.bytes, 2 * fused.bytes);
+}
+
+std::string row_of(const std::vector<std::string>& cells)
+{
+    std::string row = "|";
+    for (const std::string& cell : cells)
+        row += ' ' + cell + " |";
+    return row + '\n';
+}
+
+std::string number(double value, int digits)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return text;
+}
+
+// MB, and times the least.
+std::vector<std::string> layer_cells(const std::string& name, double least, double fused, double plain)
+{
+    const auto times = [least](double bytes) { return least > 0 ? number(bytes / least, 2) : ""; };
+    return {name, number(least / 1e6, 1), number(fused / 1e6, 1), times(fused), number(plain / 1e6, 1), times(plain)};
+}
+
+std::string layer_table()
+{
+    std::string table = "| | least | fused | x | plain | x |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
+    const LayerTraffic fused = between_products(true), plain = between_products(false);
+    double other_fused = fused.bytes, other_plain = plain.bytes;
+    for (const LayerPart& part : kLayerParts) {
+        const auto bytes = [&part](Kernels kernels) {
+            const Moved moved = moved_by(operation_of(part), kernels, at::kBFloat16);
+            return (moved.forward + moved.backward) * part.elements * kTokens;
+        };
+        table += row_of(layer_cells(part.name, least_of(part), bytes(Kernels::fused), bytes(Kernels::plain)));
+        other_fused -= bytes(Kernels::fused);
+        other_plain -= bytes(Kernels::plain);
     }
+    table += row_of(layer_cells("sums and copies between them", 0, other_fused, other_plain));
+    table += row_of(layer_cells("**layer**", least_of_layer(), fused.bytes, plain.bytes));
+    return table
+        + row_of({"launches, products included", "", number(fused.launches, 0), "", number(plain.launches, 0), ""});
+}
+
+std::string operations_table()
+{
+    std::string table = "| operation | element | least | fused | plain | launches fused | plain |\n"
+                        "| --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const FusedOperation& operation : fused_operations())
+        for (const auto& [name, type, size] : {std::tuple{"bf16", at::kBFloat16, 2.0}, {"fp32", at::kFloat, 4.0}}) {
+            const Moved fused = moved_by(operation, Kernels::fused, type),
+                        plain = moved_by(operation, Kernels::plain, type);
+            const auto both = [&operation](double forward, double backward, int digits) {
+                return number(forward, digits) + (operation.differentiable ? " + " + number(backward, digits) : "");
+            };
+            table += row_of({operation.name, name,
+                both(size * operation.least_forward, size * operation.least_backward, 1),
+                both(fused.forward, fused.backward, 1), both(plain.forward, plain.backward, 1),
+                both(fused.launches, fused.backward_launches, 0), both(plain.launches, plain.backward_launches, 0)});
+        }
+    return table;
+}
+
+// resources/reports/elementwise-traffic.md; FOURFOLD_UPDATE_TRAFFIC=1 writes it anew.
+TEST(LayerTraffic, IsReportedAsItIs)
+{
+    const std::string made
+        = "# Elementwise traffic\n\nWhat everything between the products and attention reads and writes, forward and "
+          "backward: bytes that the trainer's own\ncode asks for on tensors without values, with `training.compile` on "
+          "(fused) and off (plain), beside the least that is\npossible: each operand read once, each result written "
+          "once. `trainer_fused_test --gtest_filter='LayerTraffic*'` holds these\ntables to the code. No GPU's "
+          "counters "
+          "are among them.\n\n## A layer\n\nLlama 3.1 8B's proportions with a hidden size of 1,024 (8 heads, 2 of keys "
+          "and values, MLP of 3,584), 1,024 tokens in bf16;\nMB, and times the least. What FlashAttention's backward "
+          "pass copies for itself is left out.\n\n"
+        + layer_table()
+        + "\n## Each operation\n\nBytes per element of the first operand, forward + backward; launches in all.\n\n"
+        + operations_table();
+    const std::string file = FOURFOLD_SOURCE_DIR "/resources/reports/elementwise-traffic.md";
+    if (std::getenv("FOURFOLD_UPDATE_TRAFFIC") != nullptr) {
+        ASSERT_TRUE(write_file_atomically(file, made));
+        return;
+    }
+    const auto text = read_text_file(file);
+    ASSERT_TRUE(text) << text.error().line();
+    EXPECT_EQ(*text, made) << "FOURFOLD_UPDATE_TRAFFIC=1 trainer_fused_test writes it anew";
 }
 
 } // namespace

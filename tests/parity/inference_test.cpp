@@ -247,6 +247,7 @@ TEST(Tools, SayWhatDoesNotFit)
     EXPECT_THAT(
         says({"--export", checkpoint, "--output", folder.path() / "a", "--dtype", "fp8"}), HasSubstr("--dtype"));
     EXPECT_THAT(says({"--export", checkpoint, "--folder", "b"}), HasSubstr("unknown argument \"--folder\""));
+    EXPECT_THAT(says({"--export", checkpoint, "--output", "b", "--output", "c"}), HasSubstr("--output is given twice"));
 
     // Of another model, and torn.
     Json config = *read_json_file(checkpoint / "config.json");

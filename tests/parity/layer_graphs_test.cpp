@@ -22,7 +22,7 @@ using trainer::Trainer;
 struct Recording {
     explicit Recording(const std::function<std::unique_ptr<trainer::GraphRecorder>()>& graphs)
         : plan(tiny_plan(write_tokens(folder.path()), kAsksForGraphs))
-        , mesh(trainer::make_mesh(plan.layout, 0, plan.model, *trainer::listed_schedule(plan), nullptr))
+        , mesh(trainer::make_mesh(plan, 0, *trainer::listed_schedule(plan), nullptr))
     {
         at::set_num_threads(1);
         trainer::TrainerOptions options{false, true};

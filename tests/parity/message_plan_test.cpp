@@ -81,6 +81,59 @@ TEST_P(Messages, NameTheActionOnTheOtherSide)
         }
 }
 
+// How many actions of `rank` begin if those of `late` stop before one of its own.
+std::size_t begun_without(
+    const std::vector<std::vector<Action>>& lists, std::size_t rank, std::size_t late, std::size_t action)
+{
+    std::vector<std::vector<PlannedAction>> plans;
+    for (std::size_t r = 0; r < lists.size(); ++r)
+        plans.push_back(plan_messages(lists, int(r)));
+    std::vector<std::size_t> begun(lists.size(), 0);
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (std::size_t r = 0; r < lists.size(); ++r)
+            while (begun[r] < lists[r].size() && !(r == late && begun[r] == action)) {
+                const auto& from = plans[r][begun[r]].receive;
+                if (from && begun[std::size_t(from->peer)] <= from->peer_action)
+                    break;
+                ++begun[r];
+                moved = true;
+            }
+    }
+    return begun[rank];
+}
+
+// A message has arrived when its receiver begins the action that takes it. That is known where no action could begin
+// before it, and not one action earlier.
+TEST_P(Messages, AreKnownToHaveArrivedWhereNothingGoesOnWithoutThem)
+{
+    for (int rank = 0; rank < GetParam().pp; ++rank) {
+        const auto plan = plan_messages(lists, rank);
+        const auto known = known_to_have_arrived(lists, rank);
+        ASSERT_EQ(known.size(), plan.size());
+        for (std::size_t i = 0; i < plan.size(); ++i) {
+            const auto& sent = plan[i].send;
+            const std::size_t expected = sent
+                ? begun_without(lists, std::size_t(rank), std::size_t(sent->peer), sent->peer_action)
+                : plan.size();
+            EXPECT_EQ(known[i], expected) << "rank " << rank << " action " << i;
+        }
+    }
+}
+
+// Round a ring of stages an activation comes back as that of the chunk after: long before its gradient does.
+TEST(KnownArrivals, NeedNoGradient)
+{
+    const auto lists = *make_schedule(Schedule::interleaved, 4, 3, 8);
+    const auto known = known_to_have_arrived(lists, 0);
+    const auto place
+        = [&](const Action& wanted) { return std::size_t(std::ranges::find(lists[0], wanted) - lists[0].begin()); };
+    using enum ActionKind;
+    EXPECT_EQ(known[place({forward, 0, 0})], place({forward, 0, 4}));
+    // Of the last forward nothing comes back but gradients.
+    EXPECT_EQ(lists[0][known[place({forward, 7, 8})]].kind, backward);
+}
+
 TEST_P(Messages, AnEvaluationHasTheForwardsAlone)
 {
     const auto forwards = forwards_only(lists);

@@ -69,7 +69,7 @@ std::vector<double> values_of(const at::Tensor& tensor)
 struct OneMuonRank {
     explicit OneMuonRank(const std::vector<std::string>& assignments)
         : plan(tiny_plan(write_tokens(folder.path()), joined({"training.optimizer=\"muon\""}, assignments)))
-        , mesh(trainer::make_mesh(plan.layout, 0, plan.model, *trainer::listed_schedule(plan), nullptr))
+        , mesh(trainer::make_mesh(plan, 0, *trainer::listed_schedule(plan), nullptr))
         , job(*trainer::Trainer::create(plan, mesh, {false, true}))
     {
         at::set_num_threads(1);

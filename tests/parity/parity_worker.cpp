@@ -292,7 +292,7 @@ void work(const std::vector<std::string>& arguments)
             transport = std::make_shared<Corrupted>(transport, corrupt.substr(dot + 1));
         return device ? under_nccl_rules(transport, name, device) : transport;
     };
-    Mesh mesh = make_mesh(plan.layout, job.rank, plan.model, value(listed_schedule(plan)), connect);
+    Mesh mesh = make_mesh(plan, job.rank, value(listed_schedule(plan)), connect);
     if (const std::string wiring = options["--wiring"]; !wiring.empty())
         share_links(mesh, wiring, connect);
     if (corrupt == "cp.balance") // takes the positions of another rank, but attends as itself

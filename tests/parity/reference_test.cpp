@@ -24,7 +24,7 @@ using trainer::Trainer;
 struct OneRank {
     explicit OneRank(const std::vector<std::string>& assignments)
         : plan(tiny_plan(write_tokens(folder.path()), assignments))
-        , mesh(trainer::make_mesh(plan.layout, 0, plan.model, *trainer::listed_schedule(plan), nullptr))
+        , mesh(trainer::make_mesh(plan, 0, *trainer::listed_schedule(plan), nullptr))
         , documents_end(plan.run.documents.end)
         , padding(plan.run.environment.contains("FOURFOLD_PADDING") ? 5 : -1)
         , trainer(*Trainer::create(plan, mesh, {false, true, padding}))

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 namespace fourfold::trainer {
@@ -21,10 +22,22 @@ namespace {
 using fourfold::testing::joined;
 using Shipped = std::pair<std::string, ResolvedPlan>;
 
+// Llama 3.1 405B on 16,384 GPUs: 16 stages of 4 chunks of 2 layers, whose weights 128 ranks share out.
+[[maybe_unused]] Shipped on_16384()
+{
+    Plan plan = *read_plan(*Presets().file("plans", "llama-3.1-405b-torchtitan-512.plan"));
+    for (const char* change : {"gpus=16384", "layout.pp=16", "layout.virtual_stages=4", "layout.dp=128",
+             "training.micro_batch=1", "training.global_batch=2048"})
+        plan = *with_assignment(plan, change);
+    return {"llama_3_1_405b_on_16384", *resolve(plan, Presets())};
+}
+
 std::vector<Shipped> shipped()
 {
     auto plans = fourfold::testing::shipped_plans();
-#ifndef FOURFOLD_EVERY_MESH
+#ifdef FOURFOLD_EVERY_MESH
+    plans.push_back(on_16384());
+#else
     constexpr int kMostRanks = 256;
     std::erase_if(plans, [](const Shipped& each) { return each.second.gpus > kMostRanks; });
 #endif
@@ -106,6 +119,96 @@ TEST(Overlap, CopiesOfAShardAreSummedBehindTheBackwardPass)
     EXPECT_GE(staged_behind + staged_after, kLayers / 2);
     EXPECT_LE(staged_after, kLeft);
     EXPECT_GE(staged_behind, 1);
+}
+
+// What a rank of a pipeline asks for in the last step: by kind and wire, with the pass in which it does.
+struct Asked {
+    std::string kind, wire;
+    int pass = -1; // of the step; -1: before its first
+};
+std::vector<Asked> asked_in_last_step(const RankRehearsal& rehearsed)
+{
+    const RankProgram& program = rehearsed.program;
+    int first_pass = 0;
+    while (program.passes.at(std::size_t(first_pass)).begin.steps < rehearsed.step_begin.steps)
+        ++first_pass;
+    std::vector<Asked> all;
+    bool begun = false;
+    for (std::size_t i = rehearsed.step_begin.steps; i < program.steps.size(); ++i) {
+        if (program.steps[i] < 0)
+            continue;
+        const WireOperation& operation = program.operations[std::size_t(program.steps[i])];
+        begun |= operation.pass >= 0;
+        const int pass = operation.pass >= 0 ? operation.pass - first_pass : begun ? 1 << 20 : -1;
+        all.push_back({operation.kind, program.wires[std::size_t(operation.wire)].name, pass});
+    }
+    return all;
+}
+
+const std::vector<std::string> kTwoChunks{"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2",
+    "training.schedule=\"interleaved\"", "training.sharding=\"parameters\"", "model.num_hidden_layers=8",
+    "training.global_batch=16"};
+
+// Two layers before the first message comes, and all others, those of the second chunk too, while the first micro-batch
+// goes through the first chunk: each chunk's weights are there when its turn comes.
+TEST(Overlap, ChunksAreGatheredBeforeTheirTurn)
+{
+    const int micro_batches = tiny(kTwoChunks).training.micro_batches;
+    ASSERT_GE(micro_batches, 4);
+    for (const int rank : {0, 3}) { // of the first stage and of the last
+        const auto rehearsed = rehearse_rank(tiny(kTwoChunks), rank, {.fold = false});
+        ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+        EXPECT_EQ(rehearsed->misused, "");
+        int before = 0, all = 0, last = -1;
+        for (const Asked& asked : asked_in_last_step(*rehearsed))
+            if (asked.kind == "all_gather" && asked.wire.starts_with("dp")) {
+                ++all;
+                before += asked.pass < 0 ? 1 : 0;
+                last = std::max(last, asked.pass);
+            }
+        EXPECT_EQ(all, 5) << "four layers, and the embedding or the head";
+        EXPECT_EQ(before, 2);
+        EXPECT_LE(last, 1) << "the first two micro-batches through the first chunk";
+    }
+}
+
+// The ranks tell each other the largest magnitudes of fp8 where no gathered weights and reduced gradients are in front.
+TEST(Overlap, ScalesDoNotQueueBehindWeightsAndGradients)
+{
+    const auto plan = [](std::vector<std::string> more) {
+        return tiny(joined(joined(fourfold::testing::fp8_model("tensorwise", 16), kTwoChunks), more));
+    };
+    const auto wires = [](const ResolvedPlan& of, std::string_view kind) {
+        const auto rehearsed = rehearse_rank(of, 0, {.fold = false});
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        std::set<std::string> names;
+        for (const Asked& asked : asked_in_last_step(*rehearsed))
+            if (asked.kind == kind && asked.wire.starts_with("dp") && asked.pass >= 0 && asked.pass < (1 << 20))
+                names.insert(asked.wire);
+        return names;
+    };
+    EXPECT_EQ(wires(plan({}), "all_gather"), std::set<std::string>{"dp/0"});
+    EXPECT_EQ(wires(plan({}), "reduce_scatter"), std::set<std::string>{"dp/0"});
+    EXPECT_EQ(wires(plan({}), "all_reduce"), std::set<std::string>{"dp/numbers0"});
+    EXPECT_EQ(wires(plan({"training.fp8_scale_group=\"rank\""}), "all_reduce"), std::set<std::string>{});
+}
+
+// Its kernel is not there where a rehearsal runs: it takes the tensors of FlashAttention, at cuDNN's price.
+TEST(Attention, OfCudnnIsRehearsedAtItsPrice)
+{
+    const auto with = [](const char* kernel) {
+        const auto rehearsed
+            = rehearse_rank(tiny({"cluster=\"dgx-h100\"", "training.precision=\"bf16\"", "model.head_dim=64",
+                                "model.max_position_embeddings=8192", "training.seq_len=8192", "training.micro_batch=1",
+                                std::string("training.attention=\"") + kernel + '"'}),
+                0);
+        EXPECT_TRUE(rehearsed) << rehearsed.error().line();
+        return *rehearsed;
+    };
+    const RankRehearsal cudnn = with("cudnn"), flash = with("flash2");
+    EXPECT_EQ(cudnn.work.flops, flash.work.flops);
+    EXPECT_EQ(cudnn.requested, flash.requested);
+    EXPECT_LT(cudnn.work.seconds, 0.95 * flash.work.seconds);
 }
 
 // The host waits once a step for its figures, once a step for the load of experts, and once for each pass through a

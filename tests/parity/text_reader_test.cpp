@@ -33,7 +33,7 @@ class ReadText : public ::testing::TestWithParam<Family> {
 protected:
     ReadText()
         : plan_(tiny_plan(write_tokens(folder_.path()), GetParam().model))
-        , mesh_(trainer::make_mesh(plan_.layout, 0, plan_.model, *trainer::listed_schedule(plan_), nullptr))
+        , mesh_(trainer::make_mesh(plan_, 0, *trainer::listed_schedule(plan_), nullptr))
         , trainer_(*Trainer::create(plan_, mesh_, {false, true}))
         , options_(at::TensorOptions(at::kDouble))
     {

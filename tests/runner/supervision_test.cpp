@@ -139,6 +139,8 @@ TEST_F(Supervision, RanksThatAreStoppedEndTheirSave)
         observer.texts.clear();
         const auto result = run(asked, stop.get_token());
         EXPECT_TRUE(result && result->state == RunState::cancelled);
+        const std::string message = text_field(last_event(observer.events, "end"), "message");
+        EXPECT_THAT(message, testing::Not(testing::HasSubstr("cannot be killed"))) << "nobody had the time to end";
         const auto node = home.path() / "data/fourfold/node/runs" / result->id;
         return std::filesystem::exists(node / "saved0.whole") + std::filesystem::exists(node / "saved1.whole");
     };
@@ -146,6 +148,7 @@ TEST_F(Supervision, RanksThatAreStoppedEndTheirSave)
     EXPECT_THAT(
         observer.texts, testing::Contains(testing::HasSubstr("its ranks end their step and save a checkpoint")));
     EXPECT_EQ(stopped("60000", 100, 0.3), 0) << "not longer than the target allows";
+    EXPECT_EQ(stopped("60000", 100, 5.2), 0) << "killed later than what cannot be killed is given up";
     EXPECT_EQ(stopped("60000", 0, 600), 0) << "the plan saves nothing";
 }
 

@@ -230,6 +230,10 @@ TEST_F(TuiRuns, ATracedStepAndTheChartsAreLookedAt)
     ASSERT_TRUE(program.shows("measured, step 10")) << program.grid().text();
     ASSERT_TRUE(program.shows("as planned")) << program.grid().text();
     EXPECT_TRUE(program.shows("\u2192 6.00 ms")) << program.grid().text();
+    program.type("T");
+    ASSERT_TRUE(program.shows("DIFFERENCE ms")) << "by part\n" << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("DIFFERENCE ms"));
     program.type("\033");
     ASSERT_TRUE(program.hides("measured, step 10"));
     program.type("T");
@@ -455,6 +459,10 @@ TEST_F(TuiRuns, ShowsTheTimelineOfARehearsal)
     program.type("v");
     ASSERT_TRUE(program.shows("as rehearsed")) << program.grid().text();
     EXPECT_TRUE(program.shows("as planned"));
+    program.type("T");
+    EXPECT_TRUE(program.shows("DIFFERENCE ms")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("DIFFERENCE ms"));
     program.type("v");
     EXPECT_TRUE(program.shows("no rank waits for ever"));
     program.type("\033");

@@ -26,6 +26,25 @@ TEST_F(TuiTerminals, ShowsPlainAsciiWhereThereIsNoUtf8)
         ASSERT_LT(static_cast<unsigned char>(byte), 128);
 }
 
+// "8.00 s > 6.00 s" would compare the two.
+TEST_F(TuiTerminals, AnArrowIsNoComparisonInAscii)
+{
+    for (const bool linear : {false, true}) {
+        TerminalProgram::Options options = this->options(40, 120);
+        options.environment["LC_ALL"] = "C";
+        if (linear)
+            options.environment["TERM"] = "dumb";
+        forget_session();
+        TerminalProgram program(fixed(), options);
+        ASSERT_TRUE(program.shows(linear ? "At " : "Fits.")) << program.bytes();
+        program.type(linear ? "ctrl+t\ntp 4\n3\nv\n" : "\x14jjjjj+3v"); // a copy with another degree, both timelines
+        ASSERT_TRUE(program.shows(" s -> ")) << program.bytes();
+        EXPECT_THAT(program.grid().text(), Not(HasSubstr(" s > ")));
+        for (const char byte : program.bytes())
+            ASSERT_LT(static_cast<unsigned char>(byte), 128) << program.bytes();
+    }
+}
+
 TEST_F(TuiTerminals, WorksWithEightColors)
 {
     TerminalProgram::Options options = this->options();

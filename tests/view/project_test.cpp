@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The file of a project: what stands in it, what is left alone, and what is said of one that is none.
+// The file of a project: what stands in it, what is left alone, and what is said of one that is none; comparisons in
+// it.
+#include "app/view/compare/kept_comparison.h"
 #include "app/view/project/project.h"
 
 #include "core/calibration/score_card.h"
@@ -137,6 +139,19 @@ TEST_F(ProjectTest, WhatIsNoneIsSaidInOneLine)
     EXPECT_EQ(odd->plans().size(), 1U);
     EXPECT_EQ(odd->notes(), "");
     EXPECT_FALSE(Project::create(folder_.path()));
+    // Of any size.
+    write(kProjectFile, R"({"fourfold_project": ")" + std::string(1 << 20, '7') + "\"}");
+    EXPECT_LT(said(folder_.path()).size(), 500U);
+    Json many{{"fourfold_project", 1}};
+    for (int i = 0; i < 100'000; ++i)
+        many["plans"].push_back(std::to_string(i) + ".plan.json");
+    write(kProjectFile, many.dump());
+    EXPECT_NE(said(folder_.path()).find("has 100000 plans (a project opens at most 1000)"), std::string::npos)
+        << said(folder_.path());
+    std::filesystem::remove(folder_ / kProjectFile);
+    for (int i = 0; i <= 1000; ++i)
+        write(std::to_string(i) + ".plan.json", "{}");
+    EXPECT_NE(said(folder_.path()).find("has 1001 plans"), std::string::npos) << said(folder_.path());
 }
 
 TEST_F(ProjectTest, TablesThatCameWithTheProgramAreNamedAlikeEverywhere)
@@ -147,6 +162,65 @@ TEST_F(ProjectTest, TablesThatCameWithTheProgramAreNamedAlikeEverywhere)
     EXPECT_EQ(portable, "published:" + tables.front().filename().string());
     EXPECT_EQ(path_of(portable, folder_.path()), tables.front());
     EXPECT_FALSE(std::filesystem::exists(path_of("published:of another version.csv", folder_.path())));
+}
+
+// A plan that could not be opened keeps its place: another branch may have it.
+TEST_F(ProjectTest, ItsListFollowsWhatIsOpen)
+{
+    write(kProjectFile, R"({"fourfold_project": 1, "plans": ["a.plan.json", "gone.plan.json", "b.plan.json"]})");
+    Expected<Project> project = Project::open(folder_.path());
+    ASSERT_TRUE(project) << project.error().line();
+    const std::filesystem::path folder = project->folder();
+    const std::vector<std::filesystem::path> gone{folder / "gone.plan.json"};
+    project->follow_plans({folder / "a.plan.json", folder / "b.plan.json"}, gone);
+    EXPECT_FALSE(project->is_changed());
+    project->follow_plans({folder / "c.plan.json", folder / "b.plan.json"}, gone);
+    EXPECT_EQ(project->part("plans"), Json::array({"c.plan.json", "gone.plan.json", "b.plan.json"}));
+    project->follow_plans({}, {});
+    EXPECT_EQ(project->part("plans"), Json());
+}
+
+TEST_F(ProjectTest, AComparisonIsReadBackAsItWasWritten)
+{
+    const std::filesystem::path folder = std::filesystem::canonical(folder_.path());
+    ASSERT_FALSE(published_tables().empty());
+    const std::filesystem::path table = published_tables().front();
+    KeptComparison kept;
+    kept.entries = {origin_of_run("01RUN"), origin_of_row(table, 7), origin_of_row(folder / "own.csv", 3),
+        R"(plan:{"model":"llama-3.1-8b","gpus":8})"};
+    kept.series = {{table, "Llama 3.1 8B, H100"}};
+    kept.plans = {{folder / "a.plan.json", folder.parent_path() / "c.json"}};
+    kept.reference = kept.entries[1];
+    kept.differences_only = true;
+    const Json json = to_json(kept, folder);
+    EXPECT_EQ(kept_comparison(json, folder), kept);
+    EXPECT_EQ(json.dump().find(folder.string()), std::string::npos) << "an absolute path: " << json.dump();
+    EXPECT_EQ(json["entries"][0].dump(), R"({"run":"01RUN"})");
+    EXPECT_EQ(json["entries"][1]["table"], "published:" + table.filename().string());
+    EXPECT_EQ(json["entries"][2].dump(), R"({"table":"own.csv","line":3})");
+    EXPECT_EQ(json["plans"].dump(), R"(["a.plan.json","../c.json"])");
+    // Elsewhere it is of the files that are there.
+    EXPECT_EQ(kept_comparison(json, "/other").plans->front(), "/other/a.plan.json");
+    kept = {};
+    kept.left_out = {folder / "b.plan.json"};
+    kept.reference = "A plan's title";
+    EXPECT_EQ(kept_comparison(to_json(kept, folder), folder), kept);
+    EXPECT_TRUE(to_json(KeptComparison(), folder).empty());
+}
+
+TEST_F(ProjectTest, OfAComparisonWhatCannotBeUsedIsLeftOut)
+{
+    EXPECT_EQ(kept_comparison(Json(), "/"), KeptComparison());
+    const KeptComparison kept
+        = kept_comparison(Json::parse(R"({"plans": 3, "left_out": [4], "series": [{"job": "x"}, 2],
+        "entries": [{"run": 7}, {"table": ""}, {"layout": []}, "row:1:x", {"run": "01RUN"}], "reference": {"a": 1}})"),
+            "/");
+    EXPECT_EQ(kept.entries, std::vector<std::string>{"run:01RUN"});
+    EXPECT_TRUE(kept.series.empty() && kept.left_out.empty() && !kept.plans && kept.reference.empty());
+    for (const char* none : {"", "run", "row:", "row:x:/t.csv", "row:7", "plan"})
+        EXPECT_EQ(read_origin(none).kind, Origin::Kind::none) << none;
+    EXPECT_EQ(read_origin("row:7:/a:b.csv").table, "/a:b.csv");
+    EXPECT_EQ(read_origin("row:7:/a:b.csv").line, 7);
 }
 
 } // namespace

@@ -59,6 +59,32 @@ TEST_F(SavedViewsTest, AFileThatIsNoneStaysAsItIs)
     EXPECT_FALSE(views.names());
 }
 
+// Of two stores the first one's are met first, and take what is new.
+TEST_F(SavedViewsTest, TwoStoresAreOne)
+{
+    const std::filesystem::path other = folder_ / "other.json";
+    const SavedViews own(kRunsTable, file()), theirs(kRunsTable, other);
+    const SavedViews both(kRunsTable, {view_file(other), view_file(file())});
+    const SavedView falling{{}, {}, {}, "Run", true, "", false, false};
+    ASSERT_TRUE(own.keep("Mine", {}));
+    ASSERT_TRUE(own.keep("Both", {}));
+    ASSERT_TRUE(both.keep("Both", falling));
+    ASSERT_TRUE(both.keep("New", falling));
+    EXPECT_THAT(*both.names(), ElementsAre("Both", "Mine", "New"));
+    EXPECT_EQ(*both.find("Both"), falling);
+    EXPECT_EQ(*both.find("Mine"), SavedView());
+    EXPECT_THAT(*own.names(), ElementsAre("Both", "Mine"));
+    EXPECT_THAT(*theirs.names(), ElementsAre("Both", "New"));
+    ASSERT_TRUE(both.rename("Mine", "Ours"));
+    ASSERT_TRUE(both.forget("Both"));
+    EXPECT_THAT(*own.names(), ElementsAre("Both", "Ours"));
+    EXPECT_EQ(*both.find("Both"), SavedView()) << "the other one is met now";
+    std::ofstream(file()) << "{";
+    EXPECT_THAT(*both.names(), ElementsAre("New")) << "of the store that can be read";
+    std::ofstream(other) << "{";
+    EXPECT_FALSE(both.names());
+}
+
 TEST_F(SavedViewsTest, WhatIsOddIsAsAtFirst)
 {
     EXPECT_EQ(saved_view_from_json(Json::parse(R"({"columns": ["A", 3], "hidden": 1, "widths": {"A": 1e9, "B": 20},

@@ -11,6 +11,7 @@
 #include "core/start/recipe.h"
 
 #include <iostream>
+#include <map>
 #include <memory>
 
 namespace fourfold::cli {
@@ -143,12 +144,19 @@ Expected<void> write_recipe(const Recipe& recipe, const std::filesystem::path& f
     std::filesystem::create_directories(folder, error);
     if (error)
         return Problem{ProblemCode::io, "cannot be made: " + error.message(), "", folder.string()};
-    FOURFOLD_CHECK(write_file_atomically(folder / (recipe.id + ".plan.json"), to_text(recipe.plan)));
+    std::map<std::string, std::string> files{{recipe.id + ".plan.json", to_text(recipe.plan)}};
     for (const std::string& name : recipe.files) {
         FOURFOLD_TRY(const std::filesystem::path from, recipe_file(name));
-        FOURFOLD_TRY(const std::string script, read_text_file(from));
-        FOURFOLD_CHECK(write_file_atomically(folder / name, script));
+        FOURFOLD_TRY(files[name], read_text_file(from));
     }
+    for (const auto& [name, text] : files) {
+        const auto there = read_text_file(folder / name);
+        if (std::filesystem::exists(folder / name, error) && (!there || *there != text))
+            return Problem{ProblemCode::bad_input, "is there already, and somebody has changed it",
+                "give another folder, or move it away", (folder / name).string()};
+    }
+    for (const auto& [name, text] : files)
+        FOURFOLD_CHECK(write_file_atomically(folder / name, text));
     return {};
 }
 

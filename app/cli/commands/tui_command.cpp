@@ -30,7 +30,8 @@ void add_tui(Cli& cli)
     command->footer("Keys: ? lists them, q leaves. A run that is followed goes on when the terminal is closed.\n"
                     "NO_COLOR is kept; without UTF-8 the screen is plain ASCII.");
     const auto plan = std::make_shared<std::string>();
-    command->add_option("PLAN", *plan, "plan file, or id of a plan preset (default: where you left)");
+    command->add_option(
+        "PLAN", *plan, "plan file, id of a plan preset, or a project's folder (default: where you left)");
     const auto linear = std::make_shared<bool>(false);
     command->add_flag("--linear", *linear,
         "for screen readers: pages are read out in lines, commands are typed as lines (as with TERM=dumb)");

@@ -129,29 +129,12 @@ void TraceDialog::openFiles(const std::vector<std::filesystem::path>& files)
     m_reading.insert(m_reading.end(), files.begin(), files.end());
     m_measured->setSubtitle(tr("Reading %1\u2026").arg(counted(double(m_reading.size()), tr("trace"))));
     m_reader.start([this, files = m_reading](const std::stop_token& stop) -> Background::Done {
-        auto read = std::make_shared<view::Traces>();
-        auto problems = std::make_shared<std::vector<Problem>>();
-        for (const std::filesystem::path& file : files) {
-            if (stop.stop_requested())
-                break;
-            Expected<StepTrace> trace = read_step_trace(file);
-            if (trace)
-                read->push_back(std::make_shared<const StepTrace>(*std::move(trace)));
-            else
-                problems->push_back(trace.error());
-        }
-        return [this, read, problems] {
+        return [this, read = std::make_shared<const view::ReadTraces>(view::read_traces(files, stop))] {
             m_reading.clear();
-            // Of stages there is one at a time; ranks stand beside each other.
-            const bool stages = std::ranges::any_of(*read, [](const auto& trace) { return trace->stages.has_value(); })
-                || std::ranges::any_of(m_traces, [](const auto& trace) { return trace->stages.has_value(); });
-            if (stages && !read->empty())
-                m_traces = {read->back()};
-            else
-                m_traces.insert(m_traces.end(), read->begin(), read->end());
+            view::add_traces(m_traces, read->traces);
             fillSteps();
             study();
-            for (const Problem& problem : *problems)
+            for (const Problem& problem : read->problems)
                 showProblem(this, tr("This trace cannot be shown"), problem);
         };
     });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/models/compare/compare_entry.h"
 
-#include "app/models/compare/compare_origin.h"
 #include "app/models/shared/text.h"
 #include "app/view/compare/comparison_bars.h"
+#include "app/view/compare/kept_comparison.h"
 #include "core/calibration/user/evidence.h"
 #include "core/predict/term_off.h"
 
@@ -49,7 +49,7 @@ CompareEntry entryOf(const RunDetail& run)
     CompareEntry entry;
     entry.kind = EntryKind::run;
     entry.id = fromUtf8(run.summary.id);
-    entry.origin = originOfRun(entry.id);
+    entry.origin = exactText(view::origin_of_run(run.summary.id));
     entry.name = fromUtf8(run.summary.name);
     if (Expected<Prediction> stored = prediction_from_json(run.prediction, run.summary.id)) {
         entry.prediction = *std::move(stored);
@@ -76,7 +76,7 @@ CompareEntry entryOf(const MeasuredTable& table, const MeasuredRow& row)
     entry.kind = EntryKind::published;
     entry.id = fromUtf8(table.name + ":" + std::to_string(row.line));
     entry.name = fromUtf8(row.source + " " + row.row).trimmed();
-    entry.origin = originOfRow(table, row);
+    entry.origin = exactText(view::origin_of_row(table.file, row.line));
     if (row.plan.gpus > 0)
         entry.prediction = predict_with_evidence(row.plan);
     if (row.ran()) {

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where an added entry of a comparison comes from, as text that the session keeps: the entry is made again from it.
+// Added entries of a comparison, made again from the text that the session keeps of them (app/view/compare's origins).
 #pragma once
 
 #include "app/models/compare/compare_entry.h"
-#include "core/base/json.h"
+#include "app/view/compare/kept_comparison.h"
 #include "core/plan/presets.h"
 
 #include <filesystem>
-#include <utility>
 
 namespace fourfold::ui {
 
-QString originOfRun(const QString& id);
-QString originOfRow(const MeasuredTable& table, const MeasuredRow& row);
-QString originOfLayout(const ResolvedPlan& plan);
-
-// Of a job of a measured table, and back: the table's file and the job's name.
-QString originOfSeries(const MeasuredTable& table, const QString& job);
-std::pair<std::filesystem::path, QString> seriesOf(const QString& origin);
-
-// An origin as a project keeps it, with files relative to `folder`, and back; empty where it is none.
-Json portableOrigin(const QString& origin, const std::filesystem::path& folder);
-QString originFrom(const Json& portable, const std::filesystem::path& folder);
-Json portableSeries(const QString& origin, const std::filesystem::path& folder);
-QString seriesFrom(const Json& portable, const std::filesystem::path& folder);
+// Of a job of a measured table, as one text, and back.
+QString originOfSeries(const view::SeriesOrigin& series);
+view::SeriesOrigin seriesOf(const QString& origin);
 
 // A layout that a search found, with its prediction.
 CompareEntry layoutEntry(const ResolvedPlan& plan);

@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a file or folder dropped on the window is, judged by what it holds and not by its name.
+// What is dropped on the window, in words.
 #pragma once
 
-#include "core/base/expected.h"
+#include "app/view/dropped_item.h"
 
 #include <QString>
 
-#include <filesystem>
-
 namespace fourfold::ui {
 
-enum class DroppedKind {
-    plan, // a plan file
-    project, // a project's folder, or one with plans
-    model, // a Hugging Face config.json, or the folder that holds one
-    run, // a run's folder, or an exported run
-    measurements, // a table of measurements (CSV)
-    trace, // of a step: torch.profiler's, or one that Fourfold wrote; may be packed
-    tracker, // a file or folder of TensorBoard or Weights & Biases
-};
+using view::classify;
+using view::DroppedItem;
+using view::DroppedKind;
 
-struct DroppedItem {
-    DroppedKind kind = DroppedKind::plan;
-    std::filesystem::path file; // the one to read; a run's folder itself
-};
-// Fails with what was expected instead.
-Expected<DroppedItem> classify(const std::filesystem::path& path);
 // "Open plan x.plan.json": said while the item is over the window.
 QString whatItDoes(const DroppedItem& item);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/linear/linear.h"
 
+#include "app/tui/terminal/glyphs.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -8,7 +9,10 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <clocale>
 #include <cstdio>
+#include <cstring>
+#include <langinfo.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <termios.h>
@@ -23,7 +27,8 @@ constexpr std::size_t kMostTyped = 1 << 20; // bytes of a line
 // On stdout, whose reader may be gone: the input ends then as well.
 void say(const std::string& line)
 {
-    const std::string shown = printable(line, kUncut);
+    static const bool utf8 = std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0;
+    const std::string shown = utf8 ? printable(line, kUncut) : ascii_text(printable(line, kUncut));
     std::fwrite(shown.data(), 1, shown.size(), stdout);
     std::fputc('\n', stdout);
 }
@@ -103,6 +108,7 @@ void Linear::Bell::silence() const
 
 void Linear::run()
 {
+    std::setlocale(LC_CTYPE, "");
     say(desk_.keyed(kHelp));
     await_answer();
     settle();
@@ -267,7 +273,7 @@ void Linear::take(const std::string& line)
     else if (words == "help")
         say(desk_.keyed(kHelp));
     else if (!take_key(words) && !shell_.page().take_line(words)) {
-        std::unique_ptr<Picker> finder = shell_.finder();
+        std::unique_ptr<Picker> finder = shell_.finder(false); // a word is to mean one command
         finder->answer(words);
         desk_.open(std::move(finder));
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/terminal/canvas.h"
 
+#include "app/tui/terminal/glyphs.h"
+
 #include <algorithm>
 #include <array>
 
@@ -22,12 +24,20 @@ constexpr std::array<Characters, 9> kNoWidth{{{0x300, 0x36F}, {0x483, 0x489}, {0
 constexpr std::array<Characters, 14> kWide{{{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0x33FF}, {0x3400, 0x4DBF},
     {0x4E00, 0x9FFF}, {0xA000, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF00, 0xFF60},
     {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}}};
+bool in_ascii = false; // a program has one screen
 } // namespace
+
+void write_in_ascii(bool on)
+{
+    in_ascii = on;
+}
 
 int width_of(char32_t character)
 {
     if (character < 0x300)
         return 1;
+    if (in_ascii && !ascii_pair_of(character).empty())
+        return 2;
     return is_among(kNoWidth, character) ? 0 : is_among(kWide, character) ? 2 : 1;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/terminal/glyphs.h"
 
+#include "app/tui/terminal/canvas.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -12,11 +14,10 @@ struct Pair {
 };
 constexpr Pair kAscii[]{{U'\u00a0', U' '}, {U'\u00b5', U'u'}, {U'\u00b7', U'.'}, {U'\u00d7', U'x'}, {U'\u2013', U'-'},
     {U'\u2014', U'-'}, {U'\u2018', U'\''}, {U'\u2019', U'\''}, {U'\u201c', U'"'}, {U'\u201d', U'"'}, {U'\u2022', U'*'},
-    {U'\u2026', U'.'}, {U'\u203a', U'>'}, {U'\u2190', U'<'}, {U'\u2191', U'^'}, {U'\u2192', U'>'}, {U'\u2193', U'v'},
-    {U'\u2212', U'-'}, {U'\u2260', U'!'}, {U'\u2264', U'<'}, {U'\u2265', U'>'}, {U'\u2500', U'-'}, {U'\u2502', U'|'},
-    {U'\u2550', U'='}, {U'\u2580', U'"'}, {U'\u2584', U'_'}, {U'\u2588', U'#'}, {U'\u2591', U'.'}, {U'\u2592', U'+'},
-    {U'\u2593', U'%'}, {U'\u25a0', U'#'}, {U'\u25a1', U'o'}, {U'\u25aa', U'*'}, {U'\u25b2', U'^'}, {U'\u25b8', U'>'},
-    {U'\u25be', U'v'}, {U'\u25cb', U'o'}, {U'\u25cf', U'*'}, {U'\u26a0', U'!'}};
+    {U'\u2026', U'.'}, {U'\u203a', U'>'}, {U'\u2191', U'^'}, {U'\u2193', U'v'}, {U'\u2212', U'-'}, {U'\u2500', U'-'},
+    {U'\u2502', U'|'}, {U'\u2550', U'='}, {U'\u2580', U'"'}, {U'\u2584', U'_'}, {U'\u2588', U'#'}, {U'\u2591', U'.'},
+    {U'\u2592', U'+'}, {U'\u2593', U'%'}, {U'\u25a0', U'#'}, {U'\u25a1', U'o'}, {U'\u25aa', U'*'}, {U'\u25b2', U'^'},
+    {U'\u25b8', U'>'}, {U'\u25be', U'v'}, {U'\u25cb', U'o'}, {U'\u25cf', U'*'}, {U'\u26a0', U'!'}};
 } // namespace
 
 char32_t ascii_of(char32_t character)
@@ -36,6 +37,37 @@ char32_t ascii_of(char32_t character)
     if (character >= 0x2800 && character < 0x2900)
         return character == 0x2800 ? U' ' : U'*'; // Braille
     return U'?';
+}
+
+std::string_view ascii_pair_of(char32_t character)
+{
+    switch (character) {
+    case U'\u2190':
+        return "<-";
+    case U'\u2192':
+        return "->";
+    case U'\u2260':
+        return "!=";
+    case U'\u2264':
+        return "<=";
+    case U'\u2265':
+        return ">=";
+    default:
+        return {};
+    }
+}
+
+std::string ascii_text(std::string_view text)
+{
+    std::string out;
+    while (!text.empty()) {
+        const char32_t character = next_character(text);
+        if (const std::string_view pair = ascii_pair_of(character); !pair.empty())
+            out += pair;
+        else if (width_of(character) > 0)
+            out += static_cast<char>(ascii_of(character));
+    }
+    return out;
 }
 
 char32_t console_of(char32_t character)

@@ -135,6 +135,7 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     }
     std::unique_ptr<Screen> screen(new Screen);
     screen->utf8_ = std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0;
+    write_in_ascii(!screen->utf8_);
     screen->mouse_ = options.mouse;
     screen->console_ = std::string_view(type).starts_with("linux");
     screen->choose_colors(options.colors);
@@ -308,19 +309,24 @@ void Screen::show(const Canvas& canvas)
                 continue;
             sent.add(row, column, cell);
             const bool wide = width_of(cell.character) == 2;
+            const std::string_view pair = utf8_ ? std::string_view() : ascii_pair_of(cell.character);
             const char32_t character = console_ && utf8_ ? console_of(cell.character)
                 : utf8_                                  ? cell.character
+                : !pair.empty()                          ? static_cast<char32_t>(pair.front())
                 : wide                                   ? U'?'
                                                          : ascii_of(cell.character);
-            const std::array<wchar_t, 2> text{static_cast<wchar_t>(character), 0};
-            short pair = 0;
-            const attr_t attributes = attributes_of(cell.style, pair);
-            const int extended = pair;
-            cchar_t curses_cell;
-            ::setcchar(&curses_cell, text.data(), attributes, pair, &extended);
-            ::mvadd_wch(row, column, &curses_cell);
+            short colours = 0;
+            const attr_t attributes = attributes_of(cell.style, colours);
+            const auto put = [&](int at, char32_t shown) {
+                const std::array<wchar_t, 2> text{static_cast<wchar_t>(shown), 0};
+                const int extended = colours;
+                cchar_t curses_cell;
+                ::setcchar(&curses_cell, text.data(), attributes, colours, &extended);
+                ::mvadd_wch(row, at, &curses_cell);
+            };
+            put(column, character);
             if (wide && !utf8_)
-                ::mvaddch(row, column + 1, ' ');
+                put(column + 1, pair.empty() ? U' ' : static_cast<char32_t>(pair.back()));
         }
     }
     terminal.shown = canvas;

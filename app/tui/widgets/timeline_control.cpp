@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/widgets/timeline_control.h"
 
+#include "app/view/prediction/kernel_words.h"
 #include "app/view/prediction/timeline_rulers.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
@@ -39,6 +40,17 @@ void TimelineControl::show(std::vector<const TimelineScene*> scenes)
     }
 }
 
+// Streams have long names.
+int TimelineControl::label_columns(int columns) const
+{
+    int widest = 0;
+    for (const TimelineScene* scene : scenes_) {
+        for (int row = 0; scene->has_kernels() && row < scene->rows(); ++row)
+            widest = std::max(widest, width_of(scene->row_name(row)) + 1);
+    }
+    return widest == 0 ? kLabelColumns : std::min(widest, std::max(kLabelColumns, columns / 3));
+}
+
 int TimelineControl::draw_rows(Canvas& canvas, const Rect& place, std::size_t scene, bool focused, const Look& look)
 {
     const TimelineScene& shown = *scenes_[scene];
@@ -52,11 +64,15 @@ int TimelineControl::draw_rows(Canvas& canvas, const Rect& place, std::size_t sc
         drawn.top = std::clamp(drawn.top, chosen_.row / drawn.per_row - rows + 1, chosen_.row / drawn.per_row);
     drawn.top = std::clamp(drawn.top, 0, std::max(0, needed - rows));
     const int count = std::min(rows, needed - drawn.top);
-    drawn.place = {place.row, place.column + kLabelColumns, count, std::max(1, place.columns - kLabelColumns)};
+    label_columns_ = label_columns(place.columns);
+    drawn.place = {place.row, place.column + label_columns_, count, std::max(1, place.columns - label_columns_)};
     const TimelineRows cells{shown, window_.begin(), window_.end(), drawn.place.column, drawn.place.columns};
     for (int i = 0; i < count; ++i) {
         const int stage = (drawn.top + i) * drawn.per_row;
-        canvas.text(place.row + i, place.column, "P" + std::to_string(stage), kMuted);
+        canvas.text(place.row + i, place.column,
+            shown.has_kernels() ? fitted_in_middle(shown.row_name(stage), label_columns_ - 1)
+                                : "P" + std::to_string(stage),
+            kMuted);
         if (halves)
             cells.draw_two(canvas, place.row + i, stage);
         else
@@ -68,7 +84,7 @@ int TimelineControl::draw_rows(Canvas& canvas, const Rect& place, std::size_t sc
 
 void TimelineControl::draw_axis(Canvas& canvas, const Rect& place) const
 {
-    const Rect axis{place.row, place.column + kLabelColumns, 1, std::max(1, place.columns - kLabelColumns)};
+    const Rect axis{place.row, place.column + label_columns_, 1, std::max(1, place.columns - label_columns_)};
     if (marks_.empty() && !measured_) {
         canvas.text_in(axis.row, axis.column, axis.columns, view::duration(window_.begin()), kMuted);
         canvas.text_in(axis.row, axis.column, axis.columns, view::duration(window_.end()), kMuted, true);
@@ -140,8 +156,12 @@ std::string TimelineControl::said() const
     if (!has_chosen() && marks_.size() > 1)
         return view::duration(marks_.back() - marks_.front())
             + " between the marks: " + said_of_each(view::shares_text, marks_.front(), marks_.back());
-    if (!has_chosen())
-        return said_of_each(waiting_text, window_.begin(), window_.end());
+    if (!has_chosen()) // most streams wait most of the time
+        return scenes_.front()->has_kernels() || scenes_.back()->has_kernels()
+            ? std::string()
+            : said_of_each(waiting_text, window_.begin(), window_.end());
+    if (scenes_[scene_]->has_kernels())
+        return joined(view::kernel_lines(*scenes_[scene_], chosen_), "\n");
     const view::TimelineBar& bar = chosen();
     std::string words = std::string(view::name(bar.kind));
     if (bar.microBatch >= 0)
@@ -286,6 +306,24 @@ void TimelineControl::choose(int along, int across)
         chosen_ = along != 0 ? scene.along(chosen_, along) : scene.across(chosen_, across);
     }
     follow_chosen();
+}
+
+bool TimelineControl::find(std::size_t scene, const std::vector<bool>& wanted, bool forward)
+{
+    constexpr double kAround = 20; // lengths of the bar, before and behind it
+    const std::optional<BarRef> from = has_chosen() && scene == scene_ ? std::optional(chosen_) : std::nullopt;
+    const std::optional<BarRef> found = scenes_[scene]->next(
+        from, forward, [&wanted](const view::TimelineBar& bar) { return bool(wanted[bar.facts]); });
+    if (!found)
+        return false;
+    scene_ = scene;
+    chosen_ = *found;
+    follow_chosen();
+    const double length = chosen().end_s - chosen().start_s;
+    const int columns = std::max(1, drawn_[scene].place.columns);
+    if (length < 2 * window_.span() / columns)
+        window_.show(chosen().start_s - kAround * length, chosen().end_s + kAround * length);
+    return true;
 }
 
 void TimelineControl::follow_chosen()

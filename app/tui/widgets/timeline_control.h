@@ -22,7 +22,7 @@ public:
     int draw_rows(Canvas& canvas, const Rect& place, std::size_t scene, bool focused, const Look& look);
     // Under them: the ends of the axis, or the marks and the measured span.
     void draw_axis(Canvas& canvas, const Rect& place) const;
-    // Of the chosen bar, of what is measured, between the marks, or of the part on show.
+    // Of the chosen bar (of a kernel several lines), of what is measured, between the marks, or of the part on show.
     [[nodiscard]] std::string said() const;
 
     enum class Took { no, yes, opens }; // opens: the chosen bar is wanted
@@ -30,10 +30,14 @@ public:
     [[nodiscard]] bool has_chosen() const { return chosen_.row >= 0; }
     [[nodiscard]] bool holds_something() const { return has_chosen() || measured_ || !marks_.empty(); } // for Esc
     [[nodiscard]] const view::TimelineBar& chosen() const { return scenes_[scene_]->bar(chosen_); }
-
-    static constexpr int kLabelColumns = 5; // of a stage, before its row
+    // The next bar of a scene, or the one before, whose facts are wanted (by their index), with time around it where it
+    // would be hard to see; false: there is none, and nothing changed.
+    bool find(std::size_t scene, const std::vector<bool>& wanted, bool forward);
+    // The part of the axis that is on show, in seconds.
+    [[nodiscard]] std::pair<double, double> on_show() const { return {window_.begin(), window_.end()}; }
 
 private:
+    static constexpr int kLabelColumns = 5; // of a stage, before its row
     struct Drawn { // rows of a scene, as they were drawn last
         Rect place; // without labels
         int top = 0, per_row = 1; // the first row's place; stages in a row
@@ -44,6 +48,7 @@ private:
     Took mouse(const Key& key);
     void choose(int along, int across);
     void choose_first();
+    [[nodiscard]] int label_columns(int columns) const; // of so many
     void follow_chosen(); // with the window, and the span that is stretched
     [[nodiscard]] int micro_batch() const; // of the chosen bar; -1
     [[nodiscard]] double middle() const { return (chosen().start_s + chosen().end_s) / 2; }
@@ -55,6 +60,7 @@ private:
 
     std::vector<const view::TimelineScene*> scenes_;
     std::vector<Drawn> drawn_;
+    int label_columns_ = kLabelColumns; // before the rows, as drawn last
     view::TimelineWindow window_;
     std::vector<double> marks_; // seconds, rising; they stay while the plan changes
     std::optional<std::pair<double, double>> measured_; // begin before end

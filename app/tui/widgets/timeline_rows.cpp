@@ -4,16 +4,14 @@
 #include "app/tui/widgets/bars.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace fourfold::tui {
 
-const view::TimelineBar* TimelineRows::bar_in(int stage, int column, std::size_t& index) const
+TimelineRows::Taken TimelineRows::taken_by_bar(int stage, double from, double to) const
 {
-    if (stage >= scene.rows())
-        return nullptr;
-    const double cell = (end - begin) / columns, from = begin + cell * column, to = from + cell;
     const auto [first, last] = scene.touching(stage, from, to);
-    const view::TimelineBar* best = nullptr;
+    Taken taken;
     double most = 0, covered = 0;
     for (std::size_t i = first; i < last; ++i) {
         const view::TimelineBar& bar = scene.row(stage)[i];
@@ -23,40 +21,65 @@ const view::TimelineBar* TimelineRows::bar_in(int stage, int column, std::size_t
         covered += share;
         if (share > most) {
             most = share;
-            best = &bar;
-            index = i;
+            taken = {bar.kind, i};
         }
     }
-    return covered * 2 >= cell ? best : nullptr;
+    return covered * 2 >= to - from ? taken : Taken{};
+}
+
+std::vector<TimelineRows::Taken> TimelineRows::taken(int stage) const
+{
+    std::vector<Taken> taken(static_cast<std::size_t>(columns));
+    if (stage >= scene.rows())
+        return taken;
+    const double cell = (end - begin) / columns;
+    if (scene.grid(stage).is_fine(cell)) { // far more bars than cells
+        std::vector<view::CoverageGrid::Coverage> covered(taken.size());
+        scene.grid(stage).add(begin, end, covered);
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            const auto most = std::ranges::max_element(covered[i]);
+            if (std::accumulate(covered[i].begin(), covered[i].end(), 0.0F) >= 0.5F)
+                taken[i].kind = static_cast<view::BarKind>(most - covered[i].begin());
+        }
+        return taken;
+    }
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+        const double from = begin + cell * double(i);
+        taken[i] = taken_by_bar(stage, from, from + cell);
+    }
+    return taken;
 }
 
 void TimelineRows::draw_stage(
     Canvas& canvas, int row, int stage, const Look& look, const view::BarRef* chosen, int micro_batch) const
 {
-    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    const std::vector<Taken> cells = taken(stage);
+    const bool plain = look.colors && !look.few;
+    const double cell = (end - begin) / columns;
+    constexpr Style kChosen{Ink::normal, Ink::normal, true, true, true};
     std::size_t before = kNone;
+    bool is_marked = false;
     for (int column = 0; column < columns; ++column) {
-        std::size_t index = kNone;
-        const view::TimelineBar* bar = bar_in(stage, column, index);
-        if (bar == nullptr) {
+        const Taken& here = cells[static_cast<std::size_t>(column)];
+        if (!here.kind) {
             canvas.put(row, left + column, U'\u00b7', kMuted);
             before = kNone;
             continue;
         }
-        const Fill& fill = kSpanFills[static_cast<std::size_t>(bar->kind)];
-        const bool is_chosen = chosen != nullptr && *chosen == view::BarRef{stage, index};
-        const bool plain = look.colors && !look.few;
+        const Fill& fill = kSpanFills[static_cast<std::size_t>(*here.kind)];
+        const view::TimelineBar* const bar = here.index == kNone ? nullptr : &scene.row(stage)[here.index];
+        const bool is_chosen = bar != nullptr && chosen != nullptr && *chosen == view::BarRef{stage, here.index};
+        is_marked = is_marked || is_chosen;
         Style style = look.few ? area_style(fill.ink) : Style{};
         if (plain)
             style = {fill.ink, Ink::normal, false, true}; // the paper has the colour, the text the background's
         if (is_chosen)
-            style = {Ink::normal, Ink::normal, true, true, true};
-        else if (micro_batch >= 0
+            style = kChosen;
+        else if (bar != nullptr && micro_batch >= 0
             && bar->microBatch == micro_batch) // the way of the chosen one's micro-batch, in all stages
             style.bold = style.underline = true;
         canvas.put(row, left + column, plain ? U' ' : fill.pattern, style);
-        const double cell = (end - begin) / columns;
-        if (index != before && bar->microBatch >= 0) { // its number where it begins and has room
+        if (bar != nullptr && here.index != before && bar->microBatch >= 0) { // its number where it begins and has room
             const std::string number = std::to_string(bar->microBatch);
             if ((bar->end_s - std::max(bar->start_s, begin)) / cell >= double(number.size()) + 1) {
                 for (std::size_t i = 0; i < number.size() && column + 1 < columns; ++i, ++column)
@@ -64,23 +87,30 @@ void TimelineRows::draw_stage(
                 --column;
             }
         }
-        before = index;
+        before = here.index;
     }
+    if (chosen == nullptr || chosen->row != stage || is_marked)
+        return;
+    // Too short for a cell of its own.
+    const view::TimelineBar& bar = scene.bar(*chosen);
+    const double at = ((bar.start_s + bar.end_s) / 2 - begin) / cell;
+    if (at >= 0 && at < columns)
+        canvas.put(row, left + static_cast<int>(at), kSpanFills[static_cast<std::size_t>(bar.kind)].pattern, kChosen);
 }
 
 void TimelineRows::draw_two(Canvas& canvas, int row, int stage) const
 {
-    std::size_t index = 0;
+    const std::vector<Taken> above = taken(stage), below = taken(stage + 1);
     for (int column = 0; column < columns; ++column) {
-        const view::TimelineBar *upper = bar_in(stage, column, index), *lower = bar_in(stage + 1, column, index);
-        const auto ink = [](const view::TimelineBar* bar) {
-            return bar == nullptr ? Ink::normal : kSpanFills[static_cast<std::size_t>(bar->kind)].ink;
+        const Taken &upper = above[static_cast<std::size_t>(column)], &lower = below[static_cast<std::size_t>(column)];
+        const auto ink = [](const Taken& taken) {
+            return taken.kind ? kSpanFills[static_cast<std::size_t>(*taken.kind)].ink : Ink::normal;
         };
-        if (upper != nullptr && lower != nullptr && ink(upper) == ink(lower)) // no paper: fewer bytes
+        if (upper.kind && lower.kind && ink(upper) == ink(lower)) // no paper: fewer bytes
             canvas.put(row, left + column, U'\u2588', {ink(upper)});
-        else if (upper != nullptr)
+        else if (upper.kind)
             canvas.put(row, left + column, U'\u2580', {ink(upper), ink(lower)});
-        else if (lower != nullptr)
+        else if (lower.kind)
             canvas.put(row, left + column, U'\u2584', {ink(lower)});
     }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of a pipeline timeline in cells: a stage in a row, or two in a row of half blocks.
+// Rows of a timeline in cells: a stage, or a stream with its kernels, in a row, or two in a row of half blocks.
 #pragma once
 
 #include "app/tui/look.h"
 #include "app/view/prediction/timeline_scene.h"
+
+#include <optional>
+#include <vector>
 
 namespace fourfold::tui {
 
@@ -23,8 +26,13 @@ struct TimelineRows {
         int micro_batch = -1) const;
     void draw_two(Canvas& canvas, int row, int stage) const; // this one above, the next below; in colours
 private:
-    // What most of a cell's time goes to, with its index; null where the stage waits.
-    [[nodiscard]] const view::TimelineBar* bar_in(int stage, int column, std::size_t& index) const;
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    struct Taken { // what most of a cell's time goes to
+        std::optional<view::BarKind> kind; // empty: it waits
+        std::size_t index = kNone; // of the bar; kNone: of many bars, which nobody looked at one by one
+    };
+    [[nodiscard]] Taken taken_by_bar(int stage, double from, double to) const;
+    [[nodiscard]] std::vector<Taken> taken(int stage) const; // a cell each
 };
 
 // The names of the kinds that it has, from `column` on, as far as there is room.

@@ -11,7 +11,7 @@ namespace fourfold::tui {
 ViewMenu::ViewMenu(Desk& desk, std::string table, std::function<view::SavedView()> get,
     std::function<Expected<void>(const view::SavedView&)> put)
     : desk_(desk)
-    , views_(std::move(table))
+    , table_(std::move(table))
     , get_(std::move(get))
     , put_(std::move(put))
 {
@@ -19,14 +19,14 @@ ViewMenu::ViewMenu(Desk& desk, std::string table, std::function<view::SavedView(
 
 void ViewMenu::ask()
 {
-    const Expected<std::vector<std::string>> names = views_.names();
+    const Expected<std::vector<std::string>> names = views().names();
     if (!names) {
         desk_.tell(names.error().line(), view::Tone::bad);
         return;
     }
     std::vector<Picker::Item> items;
     for (const std::string& name : *names) {
-        const Expected<view::SavedView> kept = views_.find(name);
+        const Expected<view::SavedView> kept = views().find(name);
         items.push_back({printable(name), kept ? printable(view::said(*kept)) : "", [this, name] { show(name); }});
     }
     items.push_back({"Save this view...", view::said(get_()), [this] { ask_to_save(); }});
@@ -51,7 +51,7 @@ void ViewMenu::pick(const std::string& title, const std::vector<std::string>& na
 
 void ViewMenu::show(const std::string& name)
 {
-    const Expected<view::SavedView> kept = views_.find(name);
+    const Expected<view::SavedView> kept = views().find(name);
     if (!kept) {
         desk_.tell(kept.error().line(), view::Tone::bad);
         return;
@@ -66,7 +66,7 @@ void ViewMenu::ask_to_save()
         const std::string name(trimmed(text));
         if (name.empty())
             return std::string("a view has a name");
-        const Expected<std::vector<std::string>> names = views_.names();
+        const Expected<std::vector<std::string>> names = views().names();
         if (names && std::ranges::find(*names, name) != names->end())
             desk_.confirm(
                 "Save view", "There is a view " + name + " already.", "write over it", [this, name] { save(name); });
@@ -74,20 +74,21 @@ void ViewMenu::ask_to_save()
             save(name);
         return std::string();
     });
-    prompt->explain("A name for the table as it is; the window has the same views");
+    prompt->explain(desk_.project_views.read ? "A name for the table as it is, kept in the project"
+                                             : "A name for the table as it is; the window has the same views");
     desk_.open(std::move(prompt));
 }
 
 void ViewMenu::save(const std::string& name)
 {
-    if (desk_.succeeded(views_.keep(name, get_())))
+    if (desk_.succeeded(views().keep(name, get_())))
         desk_.tell("Saved the view " + name + desk_.keyed("; `V` shows it"), view::Tone::good);
 }
 
 void ViewMenu::ask_to_rename(const std::string& name)
 {
     desk_.open(std::make_unique<Prompt>("Rename the view " + name, name, [this, name](const std::string& text) {
-        const Expected<void> outcome = views_.rename(name, text);
+        const Expected<void> outcome = views().rename(name, text);
         if (outcome)
             desk_.tell("Renamed to " + std::string(trimmed(text)), view::Tone::good);
         return outcome ? std::string() : outcome.error().line();
@@ -98,7 +99,7 @@ void ViewMenu::ask_to_delete(const std::string& name)
 {
     desk_.confirm(
         "Delete view", "The view " + name + " is deleted, for the window as well.", "delete it", [this, name] {
-            if (desk_.succeeded(views_.forget(name)))
+            if (desk_.succeeded(views().forget(name)))
                 desk_.tell("Deleted the view " + name, view::Tone::good);
         });
 }

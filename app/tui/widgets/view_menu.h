@@ -27,8 +27,10 @@ private:
     void ask_to_rename(const std::string& name);
     void ask_to_delete(const std::string& name);
 
+    [[nodiscard]] view::SavedViews views() const { return view::views_beside(desk_.project_views, table_); }
+
     Desk& desk_;
-    view::SavedViews views_;
+    std::string table_;
     std::function<view::SavedView()> get_;
     std::function<Expected<void>(const view::SavedView&)> put_;
 };

@@ -10,7 +10,7 @@ namespace fourfold::view {
 
 namespace {
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-constexpr int kUnknown = std::numeric_limits<int>::max();
+constexpr int kNoRank = std::numeric_limits<int>::max();
 
 struct Names {
     std::optional<CurveMetric> metric;
@@ -78,7 +78,7 @@ std::optional<TagMeaning> meaning_of_tag(std::string_view tag)
 TrackerCurve::TrackerCurve(TrackedPlace place)
     : run_(std::move(place))
 {
-    ranks_.fill(kUnknown);
+    ranks_.fill(kNoRank);
 }
 
 std::string TrackerCurve::id_of(const TrackedPlace& place)
@@ -93,7 +93,7 @@ Expected<bool> TrackerCurve::read()
         [this] {
             rows_.clear();
             tags_ = {};
-            ranks_.fill(kUnknown);
+            ranks_.fill(kNoRank);
             changed_ = true;
         }));
     return changed_;
@@ -131,7 +131,7 @@ CurveRun TrackerCurve::curve() const
     curve.id = id_of(run_.place());
     curve.name = run_.name() + " (" + name_of(run_.place().tracker) + ")";
     curve.tags = run_.tags();
-    const bool has_tokens = ranks_[kCurveMetrics] != kUnknown;
+    const bool has_tokens = ranks_[kCurveMetrics] != kNoRank;
     const double begin = rows_.empty() ? 0 : rows_.begin()->second.time_s;
     double tokens = 0, seconds = 0;
     for (const auto& [step, row] : rows_) {

@@ -2,6 +2,7 @@
 #include "app/view/project/project.h"
 
 #include "core/base/json_member.h"
+#include "core/base/text.h"
 #include "core/calibration/score_card.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace fourfold::view {
 namespace {
 constexpr int kProjectFormat = 1;
 constexpr const char* kPublished = "published:";
-constexpr std::size_t kMostBytes = 16U << 20;
+constexpr std::size_t kMostBytes = 16U << 20, kMostPlans = 1000, kLongestValue = 40; // characters
 
 std::string text_there(const std::filesystem::path& file)
 {
@@ -27,15 +28,25 @@ std::filesystem::path absolute_folder(const std::filesystem::path& folder)
     return error ? std::filesystem::absolute(folder) : whole;
 }
 
+// All of them would be opened.
+Expected<void> check_plans(std::size_t count, const std::string& where)
+{
+    if (count <= kMostPlans)
+        return {};
+    return Problem{ProblemCode::bad_input, "has " + std::to_string(count) + " plans",
+        "a project opens at most " + std::to_string(kMostPlans), where};
+}
+
 Expected<void> check_format(const Json& document, const std::string& where)
 {
     if (!document.is_object() || !document.contains("fourfold_project"))
         return Problem{ProblemCode::bad_input, "is no project", "expected an object with fourfold_project: 1", where};
     const int format = member_or(document, "fourfold_project", 0);
-    if (format == kProjectFormat)
-        return {};
-    return Problem{ProblemCode::bad_input, "has format " + document.at("fourfold_project").dump(),
-        "this version reads fourfold_project: " + std::to_string(kProjectFormat), where};
+    if (format != kProjectFormat)
+        return Problem{ProblemCode::bad_input,
+            "has format " + printable(document.at("fourfold_project").dump(), kLongestValue),
+            "this version reads fourfold_project: " + std::to_string(kProjectFormat), where};
+    return check_plans(texts_of(document, "plans").size(), where);
 }
 } // namespace
 
@@ -101,7 +112,9 @@ Expected<Project> Project::open(const std::filesystem::path& place)
     const std::filesystem::path file = folder / kProjectFile;
     if (!std::filesystem::exists(file, error)) {
         Project project(folder, Json{{"fourfold_project", kProjectFormat}}, "");
-        project.set_plans(plans_of_folder(folder));
+        const std::vector<std::filesystem::path> plans = plans_of_folder(folder);
+        FOURFOLD_CHECK(check_plans(plans.size(), folder.string()));
+        project.set_plans(plans);
         project.kept_ = project.text();
         if (project.plans().empty())
             return Problem{ProblemCode::bad_input, "this folder is no project",
@@ -149,6 +162,37 @@ void Project::set_plans(const std::vector<std::filesystem::path>& files)
     set_part("plans", std::move(plans));
 }
 
+void Project::follow_plans(
+    const std::vector<std::filesystem::path>& open, const std::vector<std::filesystem::path>& unusable)
+{
+    std::vector<std::filesystem::path> plans;
+    for (const std::filesystem::path& file : open)
+        plans.push_back(std::filesystem::absolute(file).lexically_normal());
+    const std::vector<std::filesystem::path> before = this->plans();
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (std::ranges::find(unusable, before[i]) != unusable.end()
+            && std::ranges::find(plans, before[i]) == plans.end())
+            plans.insert(plans.begin() + static_cast<std::ptrdiff_t>(std::min(i, plans.size())), before[i]);
+    }
+    set_plans(plans);
+}
+
+ViewStore Project::views(std::function<void()> keep)
+{
+    const auto read = [this]() -> Expected<Json> { return object_part(kViewsPart); };
+    const auto write = [this, keep = std::move(keep)](const Json& all) -> Expected<void> {
+        Json views = Json::object();
+        for (const auto& [table, kept] : all.items()) {
+            if (!kept.empty())
+                views[table] = kept;
+        }
+        set_part(kViewsPart, std::move(views));
+        keep();
+        return {};
+    };
+    return {read, write};
+}
+
 std::string Project::notes() const
 {
     std::string notes;
@@ -172,6 +216,12 @@ Json Project::part(const char* key) const
 {
     const auto found = document_.find(key);
     return found == document_.end() ? Json() : *found;
+}
+
+Json Project::object_part(const char* key) const
+{
+    Json part = this->part(key);
+    return part.is_object() ? part : Json::object();
 }
 
 void Project::set_part(const char* key, Json value)

@@ -3,15 +3,19 @@
 // to the folder, lists are a line an entry: it is made to be read, compared and kept under version control.
 #pragma once
 
+#include "app/view/tables/saved_views.h"
 #include "core/base/json.h"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace fourfold::view {
 
 inline constexpr const char* kProjectFile = "fourfold.project.json";
+// Its members that both front ends write: a KeptComparison, those by a name, views of tables.
+inline constexpr const char *kComparisonPart = "comparison", *kComparisonsPart = "comparisons", *kViewsPart = "views";
 
 // The plans of a folder (*.plan.json), by their names.
 std::vector<std::filesystem::path> plans_of_folder(const std::filesystem::path& folder);
@@ -37,11 +41,18 @@ public:
     // The plans that are open in it, absolute, in their order.
     [[nodiscard]] std::vector<std::filesystem::path> plans() const;
     void set_plans(const std::vector<std::filesystem::path>& files);
+    // The files of the open plans, with those of the list that could not be opened in their places: another branch may
+    // have them.
+    void follow_plans(
+        const std::vector<std::filesystem::path>& open, const std::vector<std::filesystem::path>& unusable);
     [[nodiscard]] std::string notes() const;
     void set_notes(const std::string& text);
     // A member that the caller knows the form of: null where there is none. An empty value takes it away.
     [[nodiscard]] Json part(const char* key) const;
+    [[nodiscard]] Json object_part(const char* key) const; // what is none is an empty one
     void set_part(const char* key, Json value);
+    // Its views of tables; `keep` is called where they have changed. The project outlives it.
+    [[nodiscard]] ViewStore views(std::function<void()> keep);
 
     // Writes the file where it would change; what nobody here knows of it is kept.
     Expected<void> save();

@@ -57,11 +57,11 @@ SearchJob::~SearchJob()
     cancel();
 }
 
-void SearchJob::start(SearchRequest request)
+void SearchJob::start(SearchRequest request, const Find& find)
 {
     request_ = std::make_shared<const SearchRequest>(std::move(request));
     mailbox_ = std::make_shared<Mailbox>();
-    thread_ = std::jthread([request = request_, mailbox = mailbox_](const std::stop_token& stop) {
+    thread_ = std::jthread([request = request_, mailbox = mailbox_, find](const std::stop_token& stop) {
         SearchObserver observer;
         ResolvedPlan plan = request->plan; // one for all rows: place() overwrites what differs
         JobEvidence evidence(request->plan);
@@ -95,7 +95,7 @@ void SearchJob::start(SearchRequest request)
             mailbox->news.share = share;
             mailbox->news.counts = counts;
         };
-        SearchResult result = search(*request, observer, stop);
+        SearchResult result = find ? find(*request, observer, stop) : search(*request, observer, stop);
         const std::scoped_lock lock(mailbox->mutex);
         mailbox->news.result = std::move(result);
     });

@@ -4,6 +4,7 @@
 
 #include "app/view/search/results.h"
 
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -30,8 +31,11 @@ public:
     SearchJob(const SearchJob&) = delete;
     SearchJob& operator=(const SearchJob&) = delete;
 
+    // How layouts are found; null: by search(), as in every front end.
+    using Find = std::function<SearchResult(const SearchRequest&, const SearchObserver&, std::stop_token)>;
+
     [[nodiscard]] bool is_running() const { return thread_.joinable(); }
-    void start(SearchRequest request); // precondition: !is_running()
+    void start(SearchRequest request, const Find& find = {}); // precondition: !is_running()
     void cancel(); // what was found until then stays; the result follows
     [[nodiscard]] const SearchRequest& request() const { return *request_; } // of the last start()
 

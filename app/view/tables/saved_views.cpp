@@ -6,6 +6,8 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace fourfold::view {
@@ -105,14 +107,14 @@ ViewStore view_file(std::filesystem::path file)
     return {read, write};
 }
 
-SavedViews::SavedViews(std::string table, ViewStore store)
+SavedViews::SavedViews(std::string table, std::vector<ViewStore> stores)
     : table_(std::move(table))
-    , store_(std::move(store))
+    , stores_(std::move(stores))
 {
 }
 
 SavedViews::SavedViews(std::string table, std::filesystem::path file)
-    : SavedViews(std::move(table), view_file(std::move(file)))
+    : SavedViews(std::move(table), std::vector{view_file(std::move(file))})
 {
 }
 
@@ -121,27 +123,57 @@ std::filesystem::path SavedViews::default_file()
     return config_folder() / "table-views.json";
 }
 
-Expected<Json> SavedViews::read() const
+SavedViews views_beside(const ViewStore& project, std::string table)
 {
-    FOURFOLD_TRY(Json all, store_.read());
+    std::vector<ViewStore> stores;
+    if (project.read)
+        stores.push_back(project);
+    stores.push_back(view_file(SavedViews::default_file()));
+    return {std::move(table), std::move(stores)};
+}
+
+Expected<Json> SavedViews::read(const ViewStore& store) const
+{
+    FOURFOLD_TRY(Json all, store.read());
     if (Json& views = all[table_]; !views.is_object())
         views = Json::object();
     return all;
 }
 
+const ViewStore& SavedViews::store_of(const std::string& name) const
+{
+    for (const ViewStore& store : stores_) {
+        if (const Expected<Json> all = read(store); all && (*all)[table_].contains(name))
+            return store;
+    }
+    return stores_.back();
+}
+
 Expected<std::vector<std::string>> SavedViews::names() const
 {
-    FOURFOLD_TRY(const Json all, read());
-    std::vector<std::string> names;
-    for (const auto& [name, view] : all[table_].items())
-        names.push_back(name);
-    std::ranges::sort(names, {}, [](const std::string& name) { return lower_case(name); });
+    std::set<std::string> found;
+    std::optional<Problem> problem;
+    bool is_read = false;
+    for (const ViewStore& store : stores_) {
+        const Expected<Json> all = read(store);
+        is_read = is_read || all;
+        if (!all) {
+            problem = all.error();
+            continue;
+        }
+        for (const auto& [name, view] : (*all)[table_].items())
+            found.insert(name);
+    }
+    if (!is_read)
+        return *problem;
+    std::vector<std::string> names(found.begin(), found.end());
+    std::ranges::stable_sort(names, {}, [](const std::string& name) { return lower_case(name); });
     return names;
 }
 
 Expected<SavedView> SavedViews::find(const std::string& name) const
 {
-    FOURFOLD_TRY(const Json all, read());
+    FOURFOLD_TRY(const Json all, read(store_of(name)));
     const Json& views = all[table_];
     const auto found = views.find(name);
     if (found == views.end())
@@ -152,15 +184,16 @@ Expected<SavedView> SavedViews::find(const std::string& name) const
 Expected<void> SavedViews::keep(const std::string& name, const SavedView& view) const
 {
     FOURFOLD_TRY(const std::string wanted, usable_name(name));
-    FOURFOLD_TRY(Json all, read());
+    FOURFOLD_TRY(Json all, read(stores_.front()));
     all[table_][wanted] = to_json(view);
-    return store_.write(all);
+    return stores_.front().write(all);
 }
 
 Expected<void> SavedViews::rename(const std::string& name, const std::string& to) const
 {
     FOURFOLD_TRY(const std::string wanted, usable_name(to));
-    FOURFOLD_TRY(Json all, read());
+    const ViewStore& store = store_of(name);
+    FOURFOLD_TRY(Json all, read(store));
     Json& views = all[table_];
     if (!views.contains(name))
         return Problem{ProblemCode::not_found, "there is no view " + in_quotes(name), "", ""};
@@ -170,14 +203,15 @@ Expected<void> SavedViews::rename(const std::string& name, const std::string& to
         return Problem{ProblemCode::conflict, "there is a view " + in_quotes(wanted) + " already", "", ""};
     views[wanted] = views[name];
     views.erase(name);
-    return store_.write(all);
+    return store.write(all);
 }
 
 Expected<void> SavedViews::forget(const std::string& name) const
 {
-    FOURFOLD_TRY(Json all, read());
+    const ViewStore& store = store_of(name);
+    FOURFOLD_TRY(Json all, read(store));
     all[table_].erase(name);
-    return store_.write(all);
+    return store.write(all);
 }
 
 } // namespace fourfold::view

@@ -50,22 +50,29 @@ ViewStore view_file(std::filesystem::path file);
 // The views of one table.
 class SavedViews {
 public:
-    SavedViews(std::string table, ViewStore store);
+    // Of several stores, the first is where new views go; a name that is in two is the first one's. One at least.
+    SavedViews(std::string table, std::vector<ViewStore> stores);
     explicit SavedViews(std::string table, std::filesystem::path file = default_file());
     static std::filesystem::path default_file(); // config_folder()/table-views.json
 
-    [[nodiscard]] Expected<std::vector<std::string>> names() const; // in the order of the alphabet
+    // In the order of the alphabet; of the stores that can be read, a Problem where none can.
+    [[nodiscard]] Expected<std::vector<std::string>> names() const;
     [[nodiscard]] Expected<SavedView> find(const std::string& name) const;
     // One of the same name goes. Names are on one line; blanks around them go.
     Expected<void> keep(const std::string& name, const SavedView& view) const;
     Expected<void> rename(const std::string& name, const std::string& to) const;
-    Expected<void> forget(const std::string& name) const;
+    Expected<void> forget(const std::string& name) const; // another store may have one of the same name
 
 private:
-    [[nodiscard]] Expected<Json> read() const; // all, with an object for this table
+    [[nodiscard]] Expected<Json> read(const ViewStore& store) const; // all, with an object for this table
+    // The first that has the view, else the last.
+    [[nodiscard]] const ViewStore& store_of(const std::string& name) const;
 
     std::string table_;
-    ViewStore store_;
+    std::vector<ViewStore> stores_;
 };
+
+// The open project's store of views in front of the user's own; without `read` no project is open.
+SavedViews views_beside(const ViewStore& project, std::string table);
 
 } // namespace fourfold::view

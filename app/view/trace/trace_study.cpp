@@ -13,20 +13,6 @@ namespace fourfold::view {
 
 namespace {
 
-Table terms_table(const Timeline& predicted, const Timeline& measured)
-{
-    Table table;
-    table.columns = {{"part", "PART"}, {"predicted_s", "PREDICTED ms", 1, 1e3}, {"measured_s", "MEASURED ms", 1, 1e3},
-        {"difference_s", "DIFFERENCE ms", 1, 1e3}};
-    const auto add = [&table](const TermOff& term) {
-        table.rows.push_back({term.term, term.predicted_s, term.measured_s, term.difference_s()});
-    };
-    for (const TermOff& term : terms_off(predicted, measured))
-        add(term);
-    add({"step", predicted.length_s, measured.length_s});
-    return table;
-}
-
 const Timeline* stages_of(const TraceBeside& beside)
 {
     if (beside.stages)
@@ -41,7 +27,7 @@ void study_stages(TraceStudy& study, const Timeline& measured, const TraceBeside
     if (const Timeline* planned = stages_of(beside)) {
         study.predicted = TimelineScene(*planned);
         study.predicted_words = counted(planned->stages, "stage");
-        study.ranks.push_back({-1, terms_table(*planned, measured), {}});
+        study.ranks.push_back({-1, stage_parts(*planned, measured), {}});
         if (planned->stages != measured.stages)
             study.remarks.push_back("the trace has " + counted(measured.stages, "stage") + ", the plan "
                 + counted(planned->stages, "stage"));
@@ -71,6 +57,20 @@ void predict_kernels(TraceStudy& study, const TraceBeside& beside, const std::ve
 
 } // namespace
 
+Table stage_parts(const Timeline& predicted, const Timeline& measured)
+{
+    Table table;
+    table.columns = {{"part", "PART"}, {"predicted_s", "PREDICTED ms", 1, 1e3}, {"measured_s", "MEASURED ms", 1, 1e3},
+        {"difference_s", "DIFFERENCE ms", 1, 1e3}};
+    const auto add = [&table](const TermOff& term) {
+        table.rows.push_back({term.term, term.predicted_s, term.measured_s, term.difference_s()});
+    };
+    for (const TermOff& term : terms_off(predicted, measured))
+        add(term);
+    add({"step", predicted.length_s, measured.length_s});
+    return table;
+}
+
 Expected<RunTrace> trace_of_run(const RunDetail& run)
 {
     std::optional<Timeline> measured = measured_step(run.other_events);
@@ -80,6 +80,29 @@ Expected<RunTrace> trace_of_run(const RunDetail& run)
     FOURFOLD_TRY(Timeline planned, predicted_step(run.plan));
     return RunTrace{{run.summary.name + ", traced", {}, std::move(measured)},
         {run.summary.name + ", as planned", nullptr, std::move(planned)}};
+}
+
+ReadTraces read_traces(const std::vector<std::filesystem::path>& files, const std::stop_token& stop)
+{
+    ReadTraces read;
+    for (const std::filesystem::path& file : files) {
+        if (stop.stop_requested())
+            break;
+        if (Expected<StepTrace> trace = read_step_trace(file))
+            read.traces.push_back(std::make_shared<const StepTrace>(*std::move(trace)));
+        else
+            read.problems.push_back(trace.error());
+    }
+    return read;
+}
+
+void add_traces(Traces& there, const Traces& read)
+{
+    const auto is_of_stages = [](const auto& trace) { return trace->stages.has_value(); };
+    if (!read.empty() && (std::ranges::any_of(read, is_of_stages) || std::ranges::any_of(there, is_of_stages)))
+        there = {read.back()};
+    else
+        there.insert(there.end(), read.begin(), read.end());
 }
 
 std::vector<int> ranks_of(const Traces& traces)

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,23 @@ Expected<RunTrace> trace_of_run(const RunDetail& run);
 // Several are ranks of one training; one alone may be of stages (Fourfold's own).
 using Traces = std::vector<std::shared_ptr<const StepTrace>>;
 
+// What files hold, and why some hold nothing of use.
+struct ReadTraces {
+    Traces traces;
+    std::vector<Problem> problems;
+};
+// Not for the thread that draws: a trace may be gigabytes.
+ReadTraces read_traces(const std::vector<std::filesystem::path>& files, const std::stop_token& stop);
+// Ranks stand beside each other; of stages there is one trace at a time, the newest.
+void add_traces(Traces& there, const Traces& read);
+
 // The profiler's numbers of the steps that all traces have whole, rising; empty where they mark none.
 std::vector<std::int64_t> common_steps(const Traces& traces);
 // The ranks of the traces in order; those that say none are numbered behind the others.
 std::vector<int> ranks_of(const Traces& traces);
+
+// By part of a step: predicted, measured, difference, of all stages; the step itself comes last.
+Table stage_parts(const Timeline& predicted, const Timeline& measured);
 
 struct TraceStudy {
     TimelineScene predicted, measured;

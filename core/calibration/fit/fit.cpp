@@ -149,16 +149,6 @@ double scatter_of(const FitRow& row, const Stack& stack)
         constants[bands[static_cast<std::size_t>(band_of(row.plan.gpus))]] / kHalfOf90, unmeasured_deviation(plan));
 }
 
-// How much of what the rows ask for is more than their scatter: nothing below a threshold, then the share that the
-// positive-part estimator of James and Stein (1961) leaves. Squares of errors over their scatter add up, so that many
-// rows are believed whole.
-double share_beyond(double squares)
-{
-    constexpr double kThreshold = 2, kWhole = 0.95;
-    const double share = squares < kThreshold ? 0 : 1 - 1 / squares;
-    return share > kWhole ? 1 : share;
-}
-
 Expected<void> fit_quantity(Quantity quantity, const Stack& base, const FitSet& set, Rows& rows,
     const std::vector<std::string>& gpus, const FitOptions& options, FitResult& result)
 {
@@ -191,7 +181,7 @@ Expected<void> fit_quantity(Quantity quantity, const Stack& base, const FitSet& 
             squares += error * error;
             result.scatter = std::max(result.scatter, scatter);
         }
-        result.time_share = share_beyond(squares);
+        result.time_share = share_beyond_scatter(squares);
         for (std::size_t i = 0; i < solution.x.size(); ++i)
             solution.x[i] = problem.start[i] + result.time_share * (solution.x[i] - problem.start[i]);
     }

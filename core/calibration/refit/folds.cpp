@@ -130,6 +130,8 @@ Score score_of(const Corpus& corpus, const std::vector<RowPrediction>& predictio
             const double off = *row.step_time_s / *predicted.step_time_s - 1;
             errors.push_back(std::abs(off));
             score.mape += std::abs(off);
+            score.expert_rows += row.plan.model.experts ? 1 : 0;
+            (row.plan.model.experts ? score.expert_mape : score.dense_mape) += std::abs(off);
             score.bias += off;
             if (std::abs(off) > score.worst) {
                 score.worst = std::abs(off);
@@ -145,6 +147,8 @@ Score score_of(const Corpus& corpus, const std::vector<RowPrediction>& predictio
     }
     score.time_rows = int(errors.size());
     score.mape /= std::max<std::size_t>(1, errors.size());
+    score.expert_mape /= std::max(1, score.expert_rows);
+    score.dense_mape /= std::max(1, score.time_rows - score.expert_rows);
     score.bias /= std::max<std::size_t>(1, errors.size());
     if (!errors.empty()) {
         std::nth_element(errors.begin(), errors.begin() + std::ptrdiff_t(errors.size() / 2), errors.end());
@@ -160,6 +164,9 @@ std::string to_text(const Score& score)
 {
     std::string text = text_of("time %d rows: %.2f %% (median %.2f, bias %+.2f, worst %.1f in %s)", score.time_rows,
         100 * score.mape, 100 * score.median, 100 * score.bias, 100 * score.worst, score.worst_row.c_str());
+    if (score.expert_rows > 0)
+        text += text_of("; dense %d rows %.2f %%, experts %d rows %.2f %%", score.time_rows - score.expert_rows,
+            100 * score.dense_mape, score.expert_rows, 100 * score.expert_mape);
     if (score.memory_rows > 0)
         text += text_of("; memory %d rows: %.2f GiB, %.2f %% (bias %+.2f GiB)", score.memory_rows, score.memory_gib,
             100 * score.memory_mape, score.memory_bias_gib);

@@ -21,6 +21,8 @@ struct Score {
     int time_rows = 0, memory_rows = 0, cells = 0, right = 0, false_alarms = 0, missed = 0;
     double mape = 0, median = 0, bias = 0, worst = 0;
     std::string worst_row;
+    int expert_rows = 0; // of them, with a mixture of experts
+    double dense_mape = 0, expert_mape = 0;
     double memory_gib = 0, memory_mape = 0, memory_bias_gib = 0;
 };
 Score score_of(const Corpus& corpus, const std::vector<RowPrediction>& predictions);

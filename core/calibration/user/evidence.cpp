@@ -27,20 +27,30 @@ HistoryEvidence& own_history()
     return known->second;
 }
 
-// Whether an error lies within the half-width that the run's prediction has where it is called calibrated.
-bool is_within(const OwnRun& run, const ResolvedPlan& plan, double error)
+// The half-width that the run's prediction has where it is called calibrated.
+double half_width_of(const OwnRun& run, const ResolvedPlan& plan)
 {
     ResolvedPlan ran = run.plan;
     ran.stack = plan.stack;
     ran.cluster = plan.cluster;
-    return std::abs(error) <= time_half_width(ran);
+    return time_half_width(ran);
 }
 
-// The latest run that lies outside, and whether any lies inside.
+bool is_within(const OwnRun& run, const ResolvedPlan& plan, double error)
+{
+    return std::abs(error) <= half_width_of(run, plan);
+}
+
+// The run that lies farthest outside, whether any lies inside, and what all of them say together.
 struct OwnVerdict {
     std::shared_ptr<const OwnRun> wrong;
     double error = 0; // of `wrong`
     bool any_right = false;
+    int runs = 0;
+    double weights = 0, weighted = 0; // 1 / s^2 of each run, and times its error; s: standard deviation of its error
+
+    [[nodiscard]] double mean_error() const { return weights > 0 ? weighted / weights : 0; }
+    [[nodiscard]] double share() const { return share_beyond_scatter(mean_error() * mean_error() * weights); }
 };
 OwnVerdict verdict_of(const OwnRuns& near, const ResolvedPlan& plan)
 {
@@ -49,7 +59,11 @@ OwnVerdict verdict_of(const OwnRuns& near, const ResolvedPlan& plan)
         const auto error = near[i]->error_as(plan);
         if (!error)
             continue;
-        if (is_within(*near[i], plan, *error))
+        const double half_width = half_width_of(*near[i], plan), deviation = half_width / kHalfOf90;
+        ++verdict.runs;
+        verdict.weights += 1 / (deviation * deviation);
+        verdict.weighted += *error / (deviation * deviation);
+        if (std::abs(*error) <= half_width)
             verdict.any_right = true;
         else if (std::abs(*error) > std::abs(verdict.error)) {
             verdict.wrong = near[i];
@@ -59,11 +73,90 @@ OwnVerdict verdict_of(const OwnRuns& near, const ResolvedPlan& plan)
     return verdict;
 }
 
-// Reaches to what was measured instead.
-void widen(Range& range, double factor)
+void multiply(Range& range, double factor)
 {
-    range.low = std::min(range.low, range.low * factor);
-    range.high = std::max(range.high, range.high * factor);
+    range.low *= factor;
+    range.high *= factor;
+}
+
+void multiply(std::optional<double>& value, double factor)
+{
+    if (value)
+        *value *= factor;
+}
+
+// Every time of the answer, and what follows from it.
+void stretch(Prediction& prediction, double factor)
+{
+    multiply(prediction.step_time_s, factor);
+    for (auto* rate : {&prediction.tps_per_gpu, &prediction.tflops_per_gpu, &prediction.mfu, &prediction.mfu_bf16_peak,
+             &prediction.mfu_causal})
+        multiply(*rate, 1 / factor);
+    for (PartTimes* times : {&prediction.time_by_part, &prediction.time_hidden})
+        for (double& seconds : times->seconds)
+            seconds *= factor;
+    prediction.timeline.length_s *= factor;
+    for (Span& span : prediction.timeline.spans) {
+        span.start_s *= factor;
+        span.end_s *= factor;
+    }
+    if (prediction.interval) {
+        multiply(prediction.interval->step_time_s, factor);
+        multiply(prediction.interval->tps_per_gpu, 1 / factor);
+    }
+}
+
+// Both bounds further from `value` by so much, in logarithms.
+void spread(Range& range, double value, double times)
+{
+    range.low = value * std::pow(range.low / value, times);
+    range.high = value * std::pow(range.high / value, times);
+}
+
+// What nearby layouts have in common beyond the model is normal, of a variance that the runs themselves show; of n
+// runs' mean error the estimator then takes over a share k, and of what a further run scatters k / n remains to be
+// added, in squares.
+void shift_by(const OwnVerdict& verdict, Prediction& prediction)
+{
+    const double share = verdict.share();
+    if (share <= 0 || !prediction.step_time_s)
+        return;
+    double factor = std::exp(share * verdict.mean_error()); // predicted too fast: it takes longer
+    if (const double least = prediction.least.step_s / *prediction.step_time_s; factor < least) {
+        factor = least;
+        prediction.at_least = true;
+    }
+    prediction.own_shift = OwnShift{verdict.runs, share, factor};
+    stretch(prediction, factor);
+    if (!prediction.interval)
+        return;
+    const double wider = std::sqrt(1 + share / verdict.runs);
+    spread(prediction.interval->step_time_s, *prediction.step_time_s, wider);
+    spread(prediction.interval->tps_per_gpu, *prediction.tps_per_gpu, wider);
+}
+
+void keep_above_the_bound(Prediction& prediction)
+{
+    Interval& interval = *prediction.interval;
+    if (interval.step_time_s.low >= prediction.least.step_s)
+        return;
+    interval.step_time_s.low = prediction.least.step_s;
+    interval.tps_per_gpu.high = *prediction.tps_per_gpu * *prediction.step_time_s / prediction.least.step_s;
+}
+
+std::string shift_text(const OwnVerdict& verdict, const OwnShift& shift)
+{
+    const double off = std::exp(verdict.mean_error()) - 1; // of their step times
+    return text_of("%s near this layout took %.1f %% %s than the model says: %.0f %% of it is in this answer",
+        verdict.runs == 1 ? "your own run" : (std::to_string(verdict.runs) + " of your own runs").c_str(),
+        100 * std::abs(off), off > 0 ? "longer" : "less time", 100 * shift.share);
+}
+
+// To hold what was measured.
+void widen(Range& range, double value)
+{
+    range.low = std::min(range.low, value);
+    range.high = std::max(range.high, value);
 }
 
 } // namespace
@@ -137,27 +230,30 @@ void weigh_own_runs(Prediction& prediction, const OwnRuns& near)
     if (near.empty() || !prediction.tps_per_gpu)
         return;
     const OwnVerdict verdict = verdict_of(near, prediction.plan);
-    if (!verdict.wrong) {
-        if (verdict.any_right && may_be_measured(prediction))
-            prediction.evidence = Evidence::measured;
-        return;
-    }
-    if (prediction.evidence == Evidence::measured)
+    shift_by(verdict, prediction);
+    const double taken = prediction.own_shift ? std::log(prediction.own_shift->factor) : 0;
+    if (verdict.wrong && prediction.evidence == Evidence::measured)
         prediction.evidence = Evidence::calibrated;
-    if (prediction.interval) {
-        // Not beyond what no software can reach.
-        double error = verdict.error;
-        if (prediction.step_time_s && prediction.least.step_s > 0)
-            error = std::max(error, std::log(prediction.least.step_s / prediction.interval->step_time_s.low));
-        widen(prediction.interval->step_time_s, std::exp(error));
-        widen(prediction.interval->tps_per_gpu, std::exp(-error));
+    else if (!verdict.wrong && verdict.any_right && may_be_measured(prediction))
+        prediction.evidence = Evidence::measured;
+    if (!is_plausible(prediction))
+        prediction.evidence = Evidence::extrapolated;
+    if (prediction.interval && verdict.wrong) {
+        widen(prediction.interval->step_time_s, *prediction.step_time_s * std::exp(verdict.error - taken));
+        widen(prediction.interval->tps_per_gpu, *prediction.tps_per_gpu * std::exp(taken - verdict.error));
     }
-    const double measured = verdict.wrong->tps_per_gpu;
-    const Layout& layout = verdict.wrong->plan.layout;
-    prediction.warnings.push_back(
-        text_of("your own run of TP %d, CP %d, PP %d, DP %d reached %.4g tokens/s per GPU, %.4g were predicted: the "
-                "range is widened, and \"fourfold calibrate\" fits the constants to it",
+    if (prediction.interval && prediction.own_shift)
+        keep_above_the_bound(prediction);
+    if (verdict.wrong) {
+        const double measured = verdict.wrong->tps_per_gpu;
+        const Layout& layout = verdict.wrong->plan.layout;
+        prediction.warnings.push_back(text_of("your own run of TP %d, CP %d, PP %d, DP %d reached %.4g tokens/s per "
+                                              "GPU, the model says %.4g: the range is "
+                                              "wider, and \"fourfold calibrate\" fits the constants to it",
             layout.tp, layout.cp, layout.pp, layout.dp, measured, measured * std::exp(verdict.error)));
+    }
+    if (prediction.own_shift)
+        prediction.warnings.push_back(shift_text(verdict, *prediction.own_shift));
 }
 
 JobEvidence::JobEvidence(ResolvedPlan plan)

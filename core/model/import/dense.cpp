@@ -112,6 +112,7 @@ constexpr std::array kDenseTable{
     Importer{"ministral3", read_dense<kMistralDense>},
     Importer{"qwen2", read_qwen2},
     Importer{"qwen3", read_dense<kQwen3Dense>},
+    Importer{"mimo", read_qwen2},
     Importer{"gemma", read_dense<kGemmaDense>, true},
     Importer{"gemma2", read_dense<kGemma2Dense>, true},
     Importer{"gemma3_text", read_dense<kGemma3Dense>, true},

@@ -137,6 +137,8 @@ void EventMerge::take_line(Feed& feed, std::string_view line)
     const EventKind kind = kind_of(*event);
     ++events_;
     steps_ += kind == EventKind::step ? 1 : 0;
+    if (kind == EventKind::checkpoint)
+        longest_save_ = std::max(longest_save_, read_event<CheckpointEvent>(*event).time_s.value_or(0));
     if (kind == EventKind::error && !feed.error) {
         ErrorEvent error = read_event<ErrorEvent>(*event);
         feed.error = RankError{error.kind.empty() ? std::string(name(RunState::fail)) : std::move(error.kind),

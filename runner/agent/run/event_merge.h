@@ -32,6 +32,8 @@ public:
     // Steps, and events of any kind, that came so far.
     [[nodiscard]] int64_t steps() const { return steps_; }
     [[nodiscard]] int64_t events() const { return events_; }
+    // Seconds from the request for a checkpoint until it was on disk, the longest so far; 0 before the first.
+    [[nodiscard]] double longest_save() const { return longest_save_; }
     // The first `error` event of a rank, if it wrote one.
     [[nodiscard]] std::optional<RankError> error_of(int rank) const;
 
@@ -58,6 +60,7 @@ private:
     std::vector<Feed> feeds_;
     std::string block_; // what is read at once
     int64_t errors_ = 0, steps_ = 0, events_ = 0;
+    double longest_save_ = 0;
 };
 
 // The last lines of a rank's log, at most `count`, each at most 500 bytes.

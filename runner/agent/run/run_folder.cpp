@@ -99,8 +99,8 @@ RunFolder::RunFolder(const std::filesystem::path& base, const std::string& run, 
 
 Json to_json(const StopRequest& request)
 {
-    return {
-        {"status", name(request.status)}, {"why", request.why}, {"error", request.error}, {"grace_s", request.grace_s}};
+    return {{"status", name(request.status)}, {"why", request.why}, {"error", request.error},
+        {"grace_s", request.grace_s}, {"saves", request.saves}};
 }
 
 StopRequest stop_request_from_json(const Json& json)
@@ -111,6 +111,7 @@ StopRequest stop_request_from_json(const Json& json)
     if (const Json& error = object_field(json, "error"); !error.empty())
         request.error = error;
     request.grace_s = std::clamp(number_field(json, "grace_s", 2), 0.0, 600.0);
+    request.saves = flag_field(json, "saves");
     return request;
 }
 

@@ -48,6 +48,7 @@ struct StopRequest {
     std::string why;
     Json error; // null, or the `error` event of another node's rank, which caused the stop
     double grace_s = 2;
+    bool saves = false; // the ranks go well: they save a checkpoint first, whatever `status` is
 };
 Json to_json(const StopRequest& request);
 StopRequest stop_request_from_json(const Json& json);

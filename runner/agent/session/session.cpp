@@ -4,6 +4,8 @@
 #include "runner/agent/node/facts.h"
 #include "runner/protocol/message.h"
 
+#include <unistd.h>
+
 namespace fourfold {
 
 Session::Session(int in, int out)
@@ -73,6 +75,10 @@ Expected<void> Session::hello(const Json& request)
             "this agent speaks protocol " + std::to_string(kProtocolVersion) + ", the client "
                 + std::to_string(protocol),
             "use the same version of Fourfold on both sides", {}};
+    // Processes are told apart by what stands there.
+    if (access("/proc/self/stat", R_OK) != 0)
+        return Problem{ProblemCode::unsupported, "ranks cannot be watched: /proc is not mounted",
+            "mount it, also in a container or a name space", {}};
     node_.group_writable.clear();
     for (const Json& folder : array_field(request, "group_writable")) {
         if (folder.is_string())

@@ -8,13 +8,16 @@
 #include "runner/agent/node/network_probe.h"
 #include "runner/agent/ranks/rank_environment.h"
 #include "runner/agent/slurm/job_checks.h"
+#include "runner/agent/slurm/job_end.h"
 #include "runner/agent/slurm/job_reach.h"
 #include "runner/agent/slurm/slurm_commands.h"
 #include "runner/agent/supervision/supervisor.h"
+#include "runner/agent/supervision/supervisor_door.h"
 #include "runner/net/proof.h"
 #include "runner/protocol/attempt.h"
 #include "runner/protocol/interfaces.h"
 #include "runner/protocol/message.h"
+#include "runner/protocol/slurm_time.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -77,6 +80,8 @@ public:
         , node_(node)
         , folder_(base_, run_, node)
         , shared_(RunFolder(base_, run_, 0).path() / "slurm")
+        , end_(variable("SLURM_JOB_ID"))
+        , supervisor_(folder_.path())
     {
     }
 
@@ -115,6 +120,7 @@ public:
         sigemptyset(&mask);
         sigaddset(&mask, SIGTERM);
         sigaddset(&mask, SIGINT);
+        sigaddset(&mask, SIGURG);
         sigprocmask(SIG_BLOCK, &mask, nullptr);
         signals_ = FileDescriptor(signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
     }
@@ -137,6 +143,7 @@ private:
             at = next + before.size() + 1;
         }
         FOURFOLD_TRY(spec_.plan, parse_json(moved, "plan"));
+        go_on_from_checkpoint();
         // This node may see other folders on the way than the login host does.
         FOURFOLD_CHECK(checked_base(base_.string(), spec_.group_writable));
         FOURFOLD_CHECK(folder_.create());
@@ -164,6 +171,22 @@ private:
         if (spec_.look_first)
             FOURFOLD_CHECK(write_findings(shared_, spec_, base_));
         return folder_.write_spec(spec_);
+    }
+
+    // A job that was queued again does not begin anew where an earlier attempt has saved. All nodes read the same
+    // events. Beside the newest checkpoint are older ones.
+    void go_on_from_checkpoint()
+    {
+        const Attempt own = attempt_of(run_);
+        std::string newest;
+        for (int before = own.number - 1; before >= 0 && newest.empty(); --before)
+            newest = newest_checkpoint(RunFolder(base_, attempt_id({own.run, before}), 0).path());
+        if (newest.empty())
+            return;
+        const std::string folder = std::filesystem::path(newest).parent_path().string();
+        Json& checkpoint = spec_.plan["run"]["checkpoint"];
+        checkpoint["load"] = checkpoint["path"] = folder;
+        checkpoint["from_last_good"] = true;
     }
 
     // Two phases: the first node publishes where to meet when every node has said that it is ready.
@@ -216,13 +239,19 @@ private:
             "see slurm/ in the run folder", folder_.path().string()};
     }
 
-    // scancel, preemption and the time limit all come as SIGTERM; Slurm knows which.
+    // scancel, preemption and the time limit all come as SIGTERM; Slurm knows which. SIGURG says that the time limit
+    // comes near.
     void look_at_signals()
     {
         signalfd_siginfo info{};
         bool asked = false;
-        while (read(signals_.get(), &info, sizeof info) == sizeof info)
-            asked = true;
+        while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+            asked = asked || info.ssi_signo != SIGURG;
+            if (info.ssi_signo == SIGURG)
+                end_.warned();
+        }
+        if (!asked)
+            look_at_end();
         if (!asked || folder_.read_stop())
             return;
         StopRequest stop = reason_of_stop();
@@ -230,11 +259,29 @@ private:
         (void)folder_.write_stop(stop);
     }
 
+    // The first node ends the run while its ranks can still save a checkpoint.
+    void look_at_end()
+    {
+        if (node_ != 0 || !end_.is_warned() || is_told_of_end_)
+            return;
+        supervisor_.look();
+        const double save_s = number_field(supervisor_.said(), "to_save_s", spec_.limits.save_s);
+        if (!end_.is_near(kJobEndSeconds + save_s))
+            return;
+        is_told_of_end_ = true;
+        const StopRequest stop{status_of_state("TIMEOUT"),
+            "the job comes to its time limit: raise slurm.time of the target, or go on from the checkpoint", nullptr,
+            spec_.grace_s, true};
+        for (int k = 0; k < spec_.nodes; ++k)
+            tell(k, stop);
+    }
+
     // While the job is completing Slurm hides what it was ended by, but for the reason; asked again for a short while.
     [[nodiscard]] static StopRequest reason_of_stop()
     {
         const auto because = [](const std::string& state) {
-            return StopRequest{status_of_state(state), words_of_state(state), nullptr, 0};
+            const bool saves = state == "TIMEOUT"; // as much as Slurm's KillWait allows
+            return StopRequest{status_of_state(state), words_of_state(state), nullptr, 0, saves};
         };
         for (int look = 0; look < 6; ++look, usleep(400000)) {
             const SlurmJob job = look_at_job(variable("SLURM_JOB_ID"));
@@ -263,11 +310,17 @@ private:
                 error = *event;
         }
         for (int k = 0; k < spec_.nodes; ++k) {
-            const RunFolder other(base_, run_, k);
-            const auto exists = other.exists();
-            if (k != node_ && exists && *exists && !other.read_stop())
-                (void)other.write_stop({status, why, error, spec_.grace_s});
+            if (k != node_)
+                tell(k, {status, why, error, spec_.grace_s});
         }
+    }
+
+    void tell(int node, const StopRequest& stop) const
+    {
+        const RunFolder share(base_, run_, node);
+        const auto exists = share.exists();
+        if (exists && *exists && !share.read_stop())
+            (void)share.write_stop(stop);
     }
 
     static std::vector<std::string> last_lines(const std::filesystem::path& file)
@@ -291,6 +344,9 @@ private:
     RunSpec spec_;
     Prelude prelude_;
     FileDescriptor signals_;
+    JobEnd end_;
+    SupervisorLine supervisor_;
+    bool is_told_of_end_ = false;
 };
 
 } // namespace

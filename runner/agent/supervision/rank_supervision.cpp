@@ -2,6 +2,7 @@
 #include "runner/agent/supervision/rank_supervision.h"
 
 #include "runner/agent/supervision/diagnosis.h"
+#include "runner/agent/system/processes.h"
 #include "runner/protocol/message.h"
 #include "runner/protocol/straggler.h"
 
@@ -30,6 +31,7 @@ constexpr double kWatchSeconds = 0.5; // between looks at the ranks' progress
 constexpr int kWaitMs = 50, kBusyWaitMs = 5;
 constexpr double kSaveSilence = 10,
                  kSaveSteps = 3; // a save has ended or hangs when nothing moves for the longer of them
+constexpr double kSavesAhead = 2; // one may have begun just before
 constexpr uint64_t kMovement = 1u << 16; // bytes read or written in that time that count as a sign of life
 
 std::string log_name(const RankPlace& place)
@@ -42,6 +44,12 @@ std::string seconds(double value)
     char text[32];
     std::snprintf(text, sizeof text, value < 10 ? "%.1f s" : "%.0f s", value);
     return text;
+}
+
+// By a SIGTERM.
+bool was_asked_to_end(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) == SIGTERM : WEXITSTATUS(wait_status) == 128 + SIGTERM;
 }
 
 } // namespace
@@ -167,6 +175,14 @@ void RankSupervision::reap()
                 first_failure_ = monotonic_seconds();
             failures_.push_back({rank->second, wait_status});
         }
+        // Its agent ends no rank that saves: there may be no checkpoint of the last step.
+        if (!good && save_until_ > 0 && !kills_ && !was_asked_to_end(wait_status))
+            log_.append(rank->second.rank,
+                WarningEvent{.host = spec_.host,
+                    .message = "rank " + std::to_string(rank->second.rank) + " ended ("
+                        + (WIFSIGNALED(wait_status) ? "signal " + std::to_string(WTERMSIG(wait_status))
+                                                    : "exit status " + std::to_string(WEXITSTATUS(wait_status)))
+                        + ") while it was to save a checkpoint"});
         running_.erase(rank);
     }
 }
@@ -210,7 +226,7 @@ void RankSupervision::take_stop(const StopRequest& request)
     end_.decide(request);
     begin_stop(request.grace_s);
     // Ranks of a run that goes wrong have nothing to save; those of one that is ended do.
-    if (request.status == RunState::cancelled || request.status == RunState::preempted)
+    if (request.saves || request.status == RunState::cancelled || request.status == RunState::preempted)
         give_time_to_save();
 }
 
@@ -225,7 +241,7 @@ Json RankSupervision::answer(const Json& request)
     else if (what == "followed")
         lease_.renew();
     return {{"state", stopping_ ? "stopping" : "running"}, {"status", end_.status_text()}, {"why", end_.why()},
-        {"rank", end_.culprit()}, {"events", log_.descriptor()},
+        {"rank", end_.culprit()}, {"events", log_.descriptor()}, {"to_save_s", time_to_save()},
         {"note", save_until_ > 0 ? "its ranks end their step and save a checkpoint" : ""}};
 }
 
@@ -322,10 +338,7 @@ void RankSupervision::judge_failures()
     if (!running_.empty() && waited < kGatherSeconds)
         return;
     // Slurm signals the ranks as well as their agents: then it is a stop, whoever was seen first.
-    const auto asked = [](const RankExit& failure) {
-        return WIFSIGNALED(failure.wait_status) ? WTERMSIG(failure.wait_status) == SIGTERM
-                                                : WEXITSTATUS(failure.wait_status) == 128 + SIGTERM;
-    };
+    const auto asked = [](const RankExit& failure) { return was_asked_to_end(failure.wait_status); };
     if (std::getenv("SLURM_JOB_ID") && std::all_of(failures_.begin(), failures_.end(), asked)) {
         look_for_stop(true);
         return;
@@ -383,6 +396,16 @@ void RankSupervision::give_time_to_save()
         save_until_ = kill_at_ + spec_.limits.save_s;
 }
 
+// What ranks that are asked to stop take to end their step and save, as far as the run has shown it yet.
+double RankSupervision::time_to_save() const
+{
+    if (!spec_.saves)
+        return 0;
+    if (merge_.longest_save() <= 0)
+        return spec_.limits.save_s;
+    return std::min(spec_.limits.save_s, kSaveSteps * watch_.median() + kSavesAhead * merge_.longest_save());
+}
+
 // Ranks that were asked to stop end their step first and then save a checkpoint: that takes as long as it takes, as
 // long as something of them moves.
 bool RankSupervision::still_saves(double now)
@@ -411,13 +434,16 @@ void RankSupervision::end_leftovers()
     const auto left = descendants(getpid());
     tree_empty_ = left.empty();
     const double now = monotonic_seconds();
-    if ((now < kill_at_ || still_saves(now)) && !running_.empty())
+    if (left.empty() || ((now < kill_at_ || still_saves(now)) && !running_.empty()))
         return;
+    kills_ = true;
     for (const pid_t pid : left)
         kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
-    if (!left.empty() && now > std::max(kill_at_, first_failure_) + kUnkillableSeconds) {
+    if (killed_at_ == 0)
+        killed_at_ = now; // ranks that save get more time than their grace: not to be counted from there
+    if (now > killed_at_ + kUnkillableSeconds) {
         gave_up_ = true;
-        end_.add(std::to_string(left.size()) + " processes cannot be killed (they wait in the kernel), first pid "
+        end_.add(processes_text(int(left.size())) + " cannot be killed (waiting in the kernel), first pid "
             + std::to_string(left.front()));
     }
 }

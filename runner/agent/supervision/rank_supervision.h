@@ -52,6 +52,7 @@ private:
     void say(const Culprit& culprit);
     void begin_stop(double grace_s);
     void give_time_to_save(); // after begin_stop()
+    [[nodiscard]] double time_to_save() const; // seconds
     [[nodiscard]] bool look_for_life();
     [[nodiscard]] bool still_saves(double now);
     void end_leftovers();
@@ -71,11 +72,12 @@ private:
     std::map<int, uint64_t> collectives_;
     std::vector<RankExit> failures_; // in the order of their ends
     int64_t steps_seen_ = 0, events_seen_ = 0;
-    double first_failure_ = 0, kill_at_ = 0, save_until_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
+    double first_failure_ = 0, kill_at_ = 0, killed_at_ = 0, save_until_ = 0, reported_ = 0, looked_ = 0, watched_ = 0;
     Lease lease_;
     NodeCauses causes_;
     RunEnd end_;
-    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, log_warned_ = false, status_warned_ = false;
+    bool stopping_ = false, tree_empty_ = true, kills_ = false, gave_up_ = false, log_warned_ = false,
+         status_warned_ = false;
 };
 
 } // namespace fourfold

@@ -2,7 +2,8 @@
 // The way from a session to the supervisor of a run on the same node that needs no file: a local socket whose name is
 // the user and the run folder, and which serves that user (and root) alone. It tells a supervisor that is busy or far
 // from one that is hung, and finds it whatever became of the run folder.
-//   {"do": "look"}                     state, status, why, rank, events (its descriptor of events.jsonl)
+//   {"do": "look"}                     state, status, why, rank, events (its descriptor of events.jsonl), to_save_s
+//                                      (what a stop that saves a checkpoint would take)
 //   {"do": "stop", status, why, ...}   the same, when the ranks were told
 //   {"do": "diagnose"}                 the same; the findings are an event
 //   {"do": "followed"}                 the same; the lease is renewed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/mesh.h"
 
+#include "core/plan/shared_numbers.h"
 #include "runner/trainer/pipeline_parallel/message_plan.h"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ constexpr std::array kMadeGroups{MadeGroup{GroupKind::world}, MadeGroup{GroupKin
 constexpr std::array kExpertGroups{MadeGroup{GroupKind::etp, GroupKind::tp}, MadeGroup{GroupKind::ep},
     MadeGroup{GroupKind::expert_shard, GroupKind::dp_shard},
     MadeGroup{GroupKind::expert_replicate, GroupKind::dp_replicate}};
+// Whose ranks also tell each other numbers within passes.
+constexpr std::array kNumberGroups{GroupKind::dp_cp, GroupKind::expert_shard, GroupKind::expert_replicate};
 } // namespace
 
 std::string Mesh::words() const
@@ -31,9 +34,9 @@ std::string Mesh::words() const
     return text;
 }
 
-Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSchedule schedule,
-    const TransportFactory& make_transport)
+Mesh make_mesh(const ResolvedPlan& plan, int rank, PlanSchedule schedule, const TransportFactory& make_transport)
 {
+    const Layout& layout = plan.layout;
     Mesh mesh;
     mesh.layout = layout;
     mesh.at = layout.coordinates(rank);
@@ -57,9 +60,9 @@ Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSche
         return make_named(kind, std::move(ranks), lowest);
     };
 
-    const DeviceMesh ranks(layout, model.kv_heads);
+    const DeviceMesh ranks(layout, plan.model.kv_heads);
     std::vector<MadeGroup> made(kMadeGroups.begin(), kMadeGroups.end());
-    if (model.experts)
+    if (plan.model.experts)
         made.insert(made.end(), kExpertGroups.begin(), kExpertGroups.end());
     for (const auto [group, twin] : made) {
         auto members = ranks.group(rank, group);
@@ -67,6 +70,18 @@ Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSche
         const bool same = found != mesh.groups.end() && found->second.ranks() == members;
         const std::string kind(name(group));
         mesh.groups.emplace(group, same ? Communicator(found->second) : make(kind, std::move(members)));
+    }
+    for (const GroupKind group : kNumberGroups) {
+        const auto known = mesh.groups.find(group);
+        if (!replicas_share_numbers(plan) || known == mesh.groups.end() || known->second.size() == 1)
+            continue;
+        const std::vector<int>& members = known->second.ranks();
+        const auto same
+            = std::ranges::find_if(mesh.numbers, [&](const auto& other) { return other.second.ranks() == members; });
+        mesh.numbers.emplace(group,
+            same != mesh.numbers.end()
+                ? Communicator(same->second)
+                : make_named(std::string(name(group)), members, "numbers" + std::to_string(members.front())));
     }
 
     mesh.stages = ranks.group(rank, GroupKind::pp);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/layout/mesh.h"
-#include "core/model/model_shape.h"
 #include "core/plan/plan_schedule.h"
 #include "runner/trainer/comm/communicator.h"
 #include "runner/trainer/comm/pipeline_link.h"
@@ -18,6 +17,7 @@ struct Mesh {
     Coordinates at; // of this rank
     PlanSchedule schedule; // of the pipeline: which of its ranks holds which chunk of the model, and does what
     std::map<GroupKind, Communicator> groups;
+    std::map<GroupKind, Communicator> numbers; // of groups with another communicator for numbers: see for_numbers()
     // Pipeline messages, apart from all collectives. Under NCCL, messages of a communicator match in the order of the
     // calls, and one that waits for its peer holds up all that were asked for after it. So each link that this rank
     // sends or receives on has a communicator of its own, of two ranks, on which messages only go one way: whatever
@@ -31,6 +31,13 @@ struct Mesh {
 
     // Precondition: one of the groups that make_mesh() makes; std::out_of_range otherwise.
     const Communicator& operator[](GroupKind group) const { return groups.at(group); }
+    // Of the same ranks, for small numbers that a pass waits for: they do not queue up behind gathered weights and
+    // reduced gradients, where the plan has such numbers (core/plan/shared_numbers.h).
+    [[nodiscard]] const Communicator& for_numbers(GroupKind group) const
+    {
+        const auto found = numbers.find(group);
+        return found != numbers.end() ? found->second : groups.at(group);
+    }
     // "tp 0, cp 0, pp 0, dp 1"
     [[nodiscard]] std::string words() const;
 };
@@ -39,11 +46,10 @@ struct Mesh {
 using TransportFactory
     = std::function<std::shared_ptr<Transport>(const std::string& name, const std::vector<int>& ranks, int place)>;
 
-// Creates every group of `rank`, each once and in the same order on all ranks. `model` decides the kv groups and
-// whether there are groups of experts, `schedule` (listed_schedule()) those of pipeline messages. Throws std::exception
-// when a group cannot be made. Groups with the same members share one wire where their operations follow one order
-// anyway (replicas and shard).
-Mesh make_mesh(const Layout& layout, int rank, const ModelShape& model, PlanSchedule schedule,
-    const TransportFactory& make_transport);
+// Creates every group of `rank`, each once and in the same order on all ranks. The plan's model decides the kv groups
+// and whether there are groups of experts, `schedule` (listed_schedule()) those of pipeline messages. Throws
+// std::exception when a group cannot be made. Groups with the same members share one wire where their operations follow
+// one order anyway (replicas and shard).
+Mesh make_mesh(const ResolvedPlan& plan, int rank, PlanSchedule schedule, const TransportFactory& make_transport);
 
 } // namespace fourfold::trainer

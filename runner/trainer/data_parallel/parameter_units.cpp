@@ -35,6 +35,7 @@ struct ParameterUnits::State {
     };
     // In the order of a forward pass: the front, or root of both ends; layers; where it is apart, the rear.
     std::vector<Unit> units;
+    std::vector<std::size_t> in_order; // those with weights, as the forward passes of this rank first come to them
     std::map<int, std::size_t> of_layer;
     std::map<std::size_t, std::size_t> of_bucket;
     // Of a pipeline: the backward pass in front of the layers needs weights too, those of a norm.
@@ -77,10 +78,21 @@ struct ParameterUnits::State {
             unit.gathers.push_back(weights.start_gather(bucket));
     }
 
-    // `next`: the unit that will be needed after this one, if any.
+    // The first in order that is not here, nor on its way.
+    [[nodiscard]] std::optional<std::size_t> first_missing() const
+    {
+        const auto found = std::ranges::find_if(in_order, [&](std::size_t unit) { return !units[unit].here; });
+        return found == in_order.end() ? std::nullopt : std::optional(*found);
+    }
+
+    // `next`: the unit that will be needed after this one, if any. Where what is gathered stays, it is the first that
+    // is missing, of whatever chunk: a stage has time for it while the micro-batches before go through the chunks
+    // before.
     void bring(std::size_t index, std::optional<std::size_t> next)
     {
         start(index);
+        if (keep)
+            next = first_missing();
         if (next && settings.prefetch)
             start(*next);
         for (Handle& gather : units[index].gathers)
@@ -122,7 +134,7 @@ struct ParameterUnits::State {
 ParameterUnits::ParameterUnits(
     const Weights& weights, FsdpSettings settings, bool keep, bool overlap_publish, std::vector<int> chunks)
     : state_(std::make_unique<State>(
-        State{weights, settings, keep, overlap_publish, std::move(chunks), {}, {}, 0, {}, {}, {}, false, {}}))
+        State{weights, settings, keep, overlap_publish, std::move(chunks), {}, {}, 0, {}, {}, {}, {}, false, {}}))
 {
     const auto& shards = weights.shards();
     for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -172,9 +184,16 @@ ParameterUnits::ParameterUnits(
         state_->units.push_back(State::Unit{rear, state_->chunk_of(kRear), kRear, false, false, {}, 0});
     state_->of_layer[kFront] = 0;
     state_->of_layer[kRear] = apart ? state_->units.size() - 1 : 0;
-    for (std::size_t u = 0; u < state_->units.size(); ++u)
+    for (std::size_t u = 0; u < state_->units.size(); ++u) {
         for (const std::size_t bucket : state_->units[u].buckets)
             state_->of_bucket[bucket] = u;
+        if (!state_->units[u].buckets.empty())
+            state_->in_order.push_back(u);
+    }
+    // Of a stage behind the first one, the root is what stands behind its layers.
+    const bool embeds = state_->chunks.empty() || state_->chunks.front() == 0;
+    if (auto& order = state_->in_order; !embeds && !order.empty() && order.front() == 0)
+        std::ranges::rotate(order, order.begin() + 1);
 }
 
 ParameterUnits::~ParameterUnits() = default;
@@ -191,6 +210,17 @@ void ParameterUnits::publish() const
         return;
     for (auto& gather : std::exchange(state.published, {}))
         gather->wait();
+}
+
+void ParameterUnits::begin_pass() const
+{
+    State& state = *state_;
+    const auto first = state.first_missing();
+    if (!first || first != state.in_order.front() || !state.settings.prefetch)
+        return;
+    state.start(*first);
+    if (const auto second = state.first_missing(); second && (state.keep || state.beside(*first, *second)))
+        state.start(*second);
 }
 
 void ParameterUnits::enter(int layer, bool in_passing) const

@@ -31,8 +31,13 @@ public:
     // Collective.
     void publish() const;
 
+    // Before the first forward pass of a step, or of an evaluation: fully sharded weights of the first unit come, and
+    // those of the next, while a stage still waits for its first message.
+    void begin_pass() const;
+
     // Around the forward computation of a layer, or of what is outside of the layers. On return from enter() its
-    // weights are there, and the next one's come, unless it is only looked up in passing. leave() takes and returns
+    // weights are there, and the next one's come, unless it is only looked up in passing; where they stay, those of the
+    // chunks that this rank has yet to come to as well. leave() takes and returns
     // what was computed last with them; before the backward pass comes to it, the weights are there again.
     void enter(int layer, bool in_passing = false) const;
     [[nodiscard]] at::Tensor leave(int layer, const at::Tensor& y) const;

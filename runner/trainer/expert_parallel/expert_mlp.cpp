@@ -30,7 +30,7 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
     if (by_sequence)
         groups.of_sequence = groups.of_micro_batch = {&mesh[GroupKind::tp]};
     groups.of_sequence.push_back(&mesh[GroupKind::cp]);
-    groups.of_micro_batch.push_back(&mesh[GroupKind::dp_cp]);
+    groups.of_micro_batch.push_back(&mesh.for_numbers(GroupKind::dp_cp));
     if (training.experts.capacity > 0) {
         std::vector<int64_t> all;
         for (int rank = 0; rank < plan.layout.cp; ++rank)
@@ -44,7 +44,7 @@ ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device 
     }
     if (training.precision == Precision::fp8)
         rules.fp8 = std::make_shared<Fp8Products>(training, mesh[GroupKind::etp],
-            std::vector{&mesh[GroupKind::expert_shard], &mesh[GroupKind::expert_replicate]});
+            std::vector{&mesh.for_numbers(GroupKind::expert_shard), &mesh.for_numbers(GroupKind::expert_replicate)});
     groups.tokens = training.seq_len;
     groups.replicas = plan.layout.dp;
     return rules;

@@ -20,7 +20,7 @@ namespace fourfold::trainer {
 struct LoadedModel::State {
     State(ResolvedPlan of, PlanSchedule schedule, const at::TensorOptions& type)
         : plan(std::move(of))
-        , mesh(make_mesh(plan.layout, 0, plan.model, std::move(schedule), {})) // one rank needs no wires
+        , mesh(make_mesh(plan, 0, std::move(schedule), {})) // one rank needs no wires
         , weights(make_weights(type))
         , units(weights, plan.training.fsdp, false, false)
         , options(type)

@@ -35,7 +35,8 @@ public:
                     arguments[0] + " takes " + list_of(known), "fourfold-trainer"};
             if (i + 1 == arguments.size())
                 return Problem{ProblemCode::bad_input, "no value after " + name, "", "fourfold-trainer"};
-            options.values_[name] = arguments[i + 1];
+            if (!options.values_.emplace(name, arguments[i + 1]).second)
+                return Problem{ProblemCode::bad_input, name + " is given twice", "", "fourfold-trainer"};
         }
         return options;
     }

@@ -79,7 +79,7 @@ Expected<Json> steps_of(const ResolvedPlan& plan, int index, const Measuring& me
     std::optional<Problem> problem;
     if (takes_part) {
         FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
-        mesh = std::make_unique<Mesh>(make_mesh(plan.layout, measuring.rank, plan.model, std::move(schedule),
+        mesh = std::make_unique<Mesh>(make_mesh(plan, measuring.rank, std::move(schedule),
             [&](const std::string& name, const std::vector<int>& ranks, int place) {
                 return make_c10d_transport(store,
                     {device.backend, "step" + std::to_string(index) + "/" + name, place, int(ranks.size()), job.address,

@@ -87,14 +87,14 @@ at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, cons
     const at::Tensor q = heads_first(query), k = heads_first(key), v = heads_first(value);
     if (rule.kernel == AttentionKernel::unfused || rule.kernel == AttentionKernel::fused_softmax)
         return positions_first(dense_attention(q, k, v, sinks, rule));
-    // Taken by name; cuDNN's through the choice that the program made (use_attention_kernel). The CPU's kernel is
-    // FlashAttention-2's algorithm, too.
+    // Taken by name; cuDNN's through the choice that the program made (use_attention_kernel), which a rehearsal cannot:
+    // its tensors are those of FlashAttention-2. The CPU's kernel is FlashAttention-2's algorithm, too.
     const bool whole = query.size(0) == key.size(0);
     if (whole && rule.plain() && !sinks.defined() && KeptResults::in_use() == nullptr) {
         if (on_cpu(query))
             return positions_first(std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(
                 q, k, v, 0.0, /*is_causal=*/true, std::nullopt, rule.scale)));
-        if (rule.kernel == AttentionKernel::cudnn)
+        if (rule.kernel == AttentionKernel::cudnn && !query.is_meta())
             return positions_first(at::scaled_dot_product_attention(
                 q, k, v, std::nullopt, 0.0, /*is_causal=*/true, rule.scale, query.size(2) != key.size(2)));
     }

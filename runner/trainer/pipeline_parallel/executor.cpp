@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <optional>
@@ -15,6 +16,16 @@ int place_in(const Communicator& group, int global_rank)
 {
     return int(std::ranges::find(group.ranks(), global_rank) - group.ranks().begin());
 }
+
+// Where the backward pass through the graph of an output begins, without the output's memory: the chunk after has its
+// values, and no operation of this one needs them again.
+at::Tensor root_of(const at::Tensor& output)
+{
+    at::Tensor root = at::empty({0}, output.options().requires_grad(false));
+    if (output.grad_fn() != nullptr)
+        torch::autograd::impl::set_gradient_edge(root, torch::autograd::impl::gradient_edge(output));
+    return root;
+}
 } // namespace
 
 Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& mesh, WeightGradients& weight_gradients,
@@ -23,6 +34,7 @@ Executor::Executor(const std::vector<std::vector<Action>>& lists, const Mesh& me
     , weight_gradients_(weight_gradients)
     , turns_(turns)
     , actions_(plan_messages(lists, mesh.at.pp))
+    , known_at_(known_to_have_arrived(lists, mesh.at.pp))
     , shape_(std::move(shape))
     , options_(options)
     , early_(early)
@@ -73,10 +85,9 @@ at::Tensor Executor::input_of(std::size_t action, StepTrace* trace)
         const auto span = StepTrace::measure(trace, SpanKind::send_receive, planned.action);
         incoming.handle.wait();
     }
-    // What the peer consumed before it produced this has arrived: waiting for it takes no time and frees its tensor.
-    const Message& message = *planned.receive;
+    // What this message shows to have arrived: waiting for it takes no time and frees its tensor.
     std::erase_if(sent_, [&](Sent& sent) {
-        const bool arrived = sent.message.peer == message.peer && sent.message.peer_action < message.peer_action;
+        const bool arrived = sent.known_at <= action;
         if (arrived)
             sent.handle.wait();
         return arrived;
@@ -84,14 +95,15 @@ at::Tensor Executor::input_of(std::size_t action, StepTrace* trace)
     return incoming.tensor;
 }
 
-void Executor::pass_on(const PlannedAction& planned, const at::Tensor& result)
+void Executor::pass_on(std::size_t index, const at::Tensor& result)
 {
+    const PlannedAction& planned = actions_[index];
     const Action& action = planned.action;
     if (planned.send) {
         const at::Tensor message = result.detach().contiguous();
         const Communicator& wire = mesh_.links.at(planned.send->link);
         const int peer = place_in(wire, mesh_.stages.at(std::size_t(planned.send->peer)));
-        sent_.push_back({*planned.send, wire.start_send(message, peer, planned.send->tag)});
+        sent_.push_back({known_at_[index], wire.start_send(message, peer, planned.send->tag)});
         return;
     }
     local_[{is_forward(action), {action.chunk + (is_forward(action) ? 1 : -1), action.micro_batch}}] = result.detach();
@@ -112,8 +124,10 @@ Expected<at::Tensor> Executor::act(std::size_t index, const StageWork& work, con
             held.input.requires_grad_(true);
         FOURFOLD_TRY(held.output, perform(action, [&] { return work.forward(action, held.input); }));
         const at::Tensor output = held.output;
-        if (output.dim() > 0)
-            pass_on(planned, output);
+        if (output.dim() > 0) {
+            pass_on(index, output);
+            held.output = root_of(output);
+        }
         if (has_backward_)
             held_.emplace(key, std::move(held));
         return output;
@@ -136,7 +150,7 @@ Expected<at::Tensor> Executor::act(std::size_t index, const StageWork& work, con
     if (work.after_backward)
         work.after_backward();
     if (held.input.defined())
-        pass_on(planned, gradient);
+        pass_on(index, gradient);
     return gradient;
 }
 

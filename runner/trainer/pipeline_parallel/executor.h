@@ -46,14 +46,15 @@ public:
 
 private:
     struct Held { // a forward whose backward is yet to come
-        at::Tensor input, output;
+        at::Tensor input;
+        at::Tensor output; // the loss; else the root of its graph alone, without its memory
     };
     struct Incoming {
         at::Tensor tensor;
         Handle handle;
     };
     struct Sent {
-        Message message;
+        std::size_t known_at = 0; // the action at which it is known to have arrived
         Handle handle;
     };
     using Key = WeightGradients::Key;
@@ -61,7 +62,7 @@ private:
     // For the messages of the action's link up to its own, in the order in which the peer sends them.
     void ask_for(std::size_t action);
     at::Tensor input_of(std::size_t action, StepTrace* trace);
-    void pass_on(const PlannedAction& planned, const at::Tensor& result);
+    void pass_on(std::size_t action, const at::Tensor& result);
     // One action, with what it waits for and what it sends; its result. `perform` as in StageWork.
     using Perform = std::function<Expected<at::Tensor>(const Action&, const Compute&)>;
     Expected<at::Tensor> act(std::size_t action, const StageWork& work, const Perform& perform, StepTrace* trace);
@@ -71,6 +72,7 @@ private:
     WeightGradients& weight_gradients_;
     PassTurns* turns_;
     std::vector<PlannedAction> actions_;
+    std::vector<std::size_t> known_at_; // beside them: see known_to_have_arrived()
     std::vector<int64_t> shape_;
     at::TensorOptions options_;
     bool early_ = true;
@@ -81,7 +83,7 @@ private:
     std::map<PipelineLink, std::size_t> asked_; // how many of them were asked for
     std::map<std::size_t, Incoming> incoming_; // by action
     std::map<std::pair<bool, Key>, at::Tensor> local_; // activations and gradients of a neighbour chunk on this rank
-    std::vector<Sent> sent_; // not known to have arrived
+    std::vector<Sent> sent_; // not yet known to have arrived: their tensors live
 };
 
 } // namespace fourfold::trainer

@@ -38,6 +38,12 @@ struct PlannedAction {
 // actions of such lists alone. Chunk c runs where the lists have it.
 std::vector<PlannedAction> plan_messages(const std::vector<std::vector<Action>>& lists, int rank);
 
+// Beside the list of `rank`: at which of its later actions the message that an action sends is known to have arrived.
+// It has when the receiver has begun the action that takes it, and whatever message of a later moment says so, through
+// however many ranks it came (vector clocks: Fidge 1988, Mattern 1989). The list's length: at none; also of an action
+// that sends nothing.
+std::vector<std::size_t> known_to_have_arrived(const std::vector<std::vector<Action>>& lists, int rank);
+
 // Which forwards run beside the backward that follows them, by rank and place: those of another micro-batch and, where
 // a rank has several chunks, of another chunk, as far as no rank then waits for what another pair holds up.
 std::vector<std::vector<bool>> pair_passes(const std::vector<std::vector<Action>>& lists);

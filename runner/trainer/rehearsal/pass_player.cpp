@@ -40,6 +40,9 @@ Expected<at::Tensor> PassPlayer::compute_and_keep(const Action& action, const Co
     ledger_.record();
     FOURFOLD_TRY(const at::Tensor result, compute());
     Known kept{ledger_.recorded(address_of(result)), false, {}, {}, 0, 0, {}};
+    const double beyond_s = host_.beyond(action, kept.tape.work_s());
+    kept.tape.after.seconds += beyond_s;
+    ledger_.compute({.seconds = beyond_s});
     Known& known = known_[{action.kind, action.chunk}];
     kept.stable = kept.tape.repeats && kept.tape.same(known.tape);
     if (result.defined()) {

@@ -4,6 +4,7 @@
 // tape, with all their allocations, messages and changes of lasting state.
 #pragma once
 
+#include "core/rehearsal/host_times.h"
 #include "core/rehearsal/ledger.h"
 #include "runner/trainer/pipeline_parallel/executor.h"
 
@@ -15,9 +16,10 @@ namespace fourfold::trainer {
 
 class PassPlayer {
 public:
-    // `fold`: else every pass is computed. `ledger` must outlive the player.
-    PassPlayer(Ledger& ledger, bool fold)
+    // `fold`: else every pass is computed. `ledger` and `host` must outlive the player.
+    PassPlayer(Ledger& ledger, const HostTimes& host, bool fold)
         : ledger_(ledger)
+        , host_(host)
         , fold_(fold)
     {
     }
@@ -46,6 +48,7 @@ private:
     at::Tensor play(const Known& known);
 
     Ledger& ledger_;
+    const HostTimes& host_;
     bool fold_, gave_up_ = false;
     std::map<std::pair<ActionKind, int>, Known> known_; // kind, chunk
     std::map<int, int> forwards_; // of this step, by chunk

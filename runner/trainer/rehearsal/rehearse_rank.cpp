@@ -53,13 +53,14 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     ledger.program.rank = rank;
     const RehearsedDevice device(ledger, prices, device_of(plan, settings));
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
-    const Mesh mesh = make_mesh(plan.layout, rank, plan.model, std::move(schedule),
-        [&](const std::string& name, const std::vector<int>& ranks, int place) {
+    const HostTimes host(plan, schedule.stage_of_chunk);
+    const Mesh mesh = make_mesh(
+        plan, rank, std::move(schedule), [&](const std::string& name, const std::vector<int>& ranks, int place) {
             auto wire = recording_transport(ledger, prices, name, ranks, place);
             return settings.wire ? settings.wire(std::move(wire), name) : wire;
         });
     ledger.program.place = mesh.words();
-    PassPlayer player(ledger, settings.fold);
+    PassPlayer player(ledger, host, settings.fold);
     TrainerOptions options;
     options.rehearsal = true;
     options.expert_imbalance = settings.expert_imbalance;
@@ -77,6 +78,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
             if (!outcome)
                 return outcome.error();
             trainer->update(step, *outcome);
+            ledger.compute({.seconds = host.of_step()});
             player.end_step();
             out.traffic = traffic_of(ledger.program, first_operation);
             if ((step + 1) % plan.run.log_every == 0) // what is told of the step beside what it does

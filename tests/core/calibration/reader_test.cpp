@@ -85,6 +85,36 @@ TEST(MeasuredTable, ARowBecomesThePlanThatItsSourceRan)
     EXPECT_TRUE(table.problems.empty());
 }
 
+// What a source says in running text: of a model's name and of the notes.
+TEST(MeasuredTable, PhrasesOfRunningTextSaySettings)
+{
+    const auto read = [](const std::string& model, const std::string& notes, const std::string& more = "") {
+        std::string header = kHeader,
+                    row
+            = row_text({{"source", "megatron-bridge"}, {"table", "25.11"}, {"model", model}, {"layers", "61"},
+                {"hidden", "7168"}, {"heads", "128"}, {"kv_heads", "128"}, {"ffn", "2048"}, {"vocab", "129280"},
+                {"seq_len", "4096"}, {"gpu", "B200"}, {"gpus_per_node", "8"}, {"tp", "1"}, {"pp", "16"}, {"dp", "1"},
+                {"precision", "fp8"}, {"value", "2000"}, {"assumed", "global_batch=64;sharding=optimizer" + more}});
+        header.insert(header.size() - 1, ",notes");
+        row.insert(row.size() - 1, ",\"" + notes + "\"");
+        auto table = parse_measured_table(header + row, "ours.csv", sources(), presets());
+        EXPECT_TRUE(table && table->rows.size() == 1) << (table ? table->problems.front().line() : "");
+        return table->rows.front();
+    };
+    const MeasuredRow plain = read("DeepSeekV3", "release 25.11; FP8-CS (FP8-MX)");
+    EXPECT_EQ(plain.plan.training.experts.capacity, 0);
+    EXPECT_EQ(plain.plan.model.predicted_ahead, 0);
+    EXPECT_EQ(plain.plan.training.fp8_recipe, Fp8Recipe::tensorwise);
+    const MeasuredRow ahead = read("DeepSeekV3 (w/ MTP)", "release 25.11; FP8-MX");
+    EXPECT_EQ(ahead.plan.model.predicted_ahead, 1);
+    EXPECT_EQ(ahead.plan.model.parameters(), plain.plan.model.parameters());
+    EXPECT_EQ(ahead.plan.training.fp8_recipe, Fp8Recipe::mxfp8);
+    EXPECT_EQ(ahead.assumed, plain.assumed) << "what is printed is not assumed";
+    EXPECT_EQ(read("DeepSeekV3", "", ";expert_capacity=1.25").plan.training.experts.capacity, 1.25);
+    EXPECT_EQ(read("DeepSeekV3", "x; FP8-MX", ";fp8_recipe=blockwise").plan.training.fp8_recipe, Fp8Recipe::blockwise)
+        << "a field of its own wins";
+}
+
 TEST(MeasuredTable, WhatIsPrintedWinsOverWhatIsAssumed)
 {
     const MeasuredTable table = table_of(row_text({{"global_batch", "512"}}));

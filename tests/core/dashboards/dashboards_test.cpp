@@ -143,8 +143,10 @@ TEST(Dashboards, AreReadBackByTheirOwnPackages)
     // A config longer than a block of W&B's log, and enough rows for several blocks.
     const std::string large(100'000, 'x');
     constexpr int kSteps = 400;
-    write(
-        folder.path(), {"01RUN", "A run", {{"gpus", 8}, {"layout", {{"tp", 2}}}, {"large", large}}}, events_of(kSteps));
+    const Json plan{{"name", "A plan"}, {"gpus", 8}, {"layout", {{"tp", 2}}}, {"large", large},
+        {"model", {{"model_type", "llama"}, {"rope_scaling", {{"factor", 4.5}}}}}, {"cluster", {{"name", "Cluster"}}},
+        {"training", {{"compile", true}, {"ramp_up", Json()}}}, {"run", {{"data", Json::array({{{"path", "x"}}})}}}};
+    write(folder.path(), {"01RUN", "A run", plan}, events_of(kSteps));
     const Json read = read_back(folder.path(), "01RUN");
     ASSERT_TRUE(read.is_object());
 
@@ -156,6 +158,20 @@ TEST(Dashboards, AreReadBackByTheirOwnPackages)
     EXPECT_EQ(board["eval/loss"].size(), kSteps / 10u);
     EXPECT_NEAR(board["eval/loss"][0][1].get<double>(), 0.9, 1e-7);
     EXPECT_FALSE(board.contains("speed/mfu"));
+
+    // Every setting that is one value, none that is not, nothing of a key that no plan has.
+    const Json& hyperparameters = read["hyperparameters"];
+    EXPECT_EQ(hyperparameters["settings"],
+        Json({{"cluster", "Cluster"}, {"gpus", 8.0}, {"layout.tp", 2.0}, {"model.model_type", "llama"},
+            {"model.rope_scaling.factor", 4.5}, {"name", "A plan"}, {"training.compile", true}}));
+    EXPECT_EQ(hyperparameters["start"], 1767225601.25) << "of the first numbers";
+    EXPECT_EQ(hyperparameters["status"], 1);
+    EXPECT_EQ(hyperparameters["end"], 1767225600.25 + kSteps + 5);
+    EXPECT_EQ(hyperparameters["text"][0], Json({"plan"}));
+    EXPECT_EQ(hyperparameters["text"][1], "```\n" + plan.dump(2) + "\n```");
+    EXPECT_EQ(hyperparameters["about"]["speed/tps_per_gpu"], "Tokens per second and GPU.");
+    for (const auto& [tag, about] : hyperparameters["about"].items())
+        EXPECT_FALSE(about.get<std::string>().empty()) << tag;
 
     const Json& run = read["wandb"];
     EXPECT_EQ(run["id"], "01RUN");
@@ -205,6 +221,10 @@ TEST(Dashboards, OddEventsArePassedOver)
              R"({"event": "step", "step": "one", "loss": 2})", R"({"event": "step", "step": 1e300, "loss": 2})"})
         EXPECT_TRUE(board->add(Json::parse(text))) << text;
     EXPECT_EQ(board->where(), "");
+    const auto named = tensorboard_file(folder.path(), {"01NAMED", "tp 2/pp 2\n", Json()});
+    ASSERT_TRUE(named->add(event_of("step", 1, {{"step", 1}, {"loss", 2}})));
+    EXPECT_THAT(named->where(), ::testing::HasSubstr("tp 2-pp 2"));
+    EXPECT_TRUE(named->where().starts_with((folder.path() / "tp").string())) << "in no folder of a folder";
     std::ofstream(folder.path() / "01FILE") << "x";
     const auto blocked = tensorboard_file(folder.path(), {"01FILE", "", Json()});
     const auto added = blocked->add(event_of("step", 1, {{"step", 1}, {"loss", 2}}));

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What TensorBoard's and Weights & Biases' own packages read of files that Fourfold wrote, and files that they write.
 
-read_back.py FOLDER RUN: writes a run of each below FOLDER/theirs, and prints one JSON object: "tensorboard", by tag its [step, value] in order; "wandb", the kinds of
-all records, the run's id, name and config, the rows of its history, its last summary and its exit code.
+read_back.py FOLDER RUN: writes a run of each below FOLDER/theirs, and prints one JSON object: "tensorboard", by tag its
+[step, value] in order; "hyperparameters", those that its plugin finds, with the plan's text and what it says of each
+tag; "wandb", the kinds of all records, the run's id, name and config, the rows of its history, its last summary and its
+exit code.
 """
 import importlib.util
 import json
@@ -19,6 +21,24 @@ def scalars(folder):
     events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
     events.Reload()
     return {tag: [[event.step, event.value] for event in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+
+
+def hyperparameters(folder):
+    """What the plugin reads, the text beside it, and what TensorBoard says of each scalar."""
+    from google.protobuf.json_format import MessageToDict
+    from tensorboard.plugins.hparams import metadata
+    from tensorboard.util.tensor_util import make_ndarray
+
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    content = events.PluginTagToContent("hparams")
+    start = metadata.parse_session_start_info_plugin_data(content[metadata.SESSION_START_INFO_TAG])
+    end = metadata.parse_session_end_info_plugin_data(content[metadata.SESSION_END_INFO_TAG])
+    text = make_ndarray(events.Tensors("plan")[0].tensor_proto).item().decode()
+    return {"settings": {name: MessageToDict(value) for name, value in sorted(start.hparams.items())},
+            "start": start.start_time_secs, "status": end.status, "end": end.end_time_secs,
+            "text": [list(events.PluginTagToContent("text")), text],
+            "about": {tag: events.SummaryMetadata(tag).summary_description for tag in events.Tags()["scalars"]}}
 
 
 def data_store():
@@ -112,7 +132,9 @@ def main():
     write_board(folder / "theirs" / "board", 500)
     write_run(folder / "theirs" / "wandb" / "offline-run-20260101_000000-abc123", 500)
     (file,) = folder.glob(f"wandb/offline-run-*-{run}/run-{run}.wandb")
-    print(json.dumps({"tensorboard": scalars(folder / run), "wandb": run_of(file), "folder": file.parent.name}))
+    (board,) = folder.glob(f"* {run}")
+    print(json.dumps({"tensorboard": scalars(board), "hyperparameters": hyperparameters(board), "wandb": run_of(file),
+                      "folder": file.parent.name}))
 
 
 main()

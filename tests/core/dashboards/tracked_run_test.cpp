@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -176,6 +178,17 @@ TEST(TrackedRuns, AFolderOfBothHasEachOnceInOrder)
     EXPECT_THAT(names, testing::ElementsAre("a/first/eval", "a/first", "b/second", "wandb/run-1/run-1.wandb"));
     EXPECT_EQ(tracked_runs(folder.path() / "b/second")->front().name, "second");
     EXPECT_EQ(tracked_runs(folder.path() / "b/second/")->size(), 1u);
+}
+
+// Of a folder that is full of something else not everything is looked at: that is said.
+TEST(TrackedRuns, AHugeFolderIsLookedAtInPart)
+{
+    const test::TemporaryFolder folder;
+    for (int i = 0; i < 100'000; ++i)
+        ASSERT_EQ(::mknod((folder / std::to_string(i)).c_str(), S_IFREG | 0600, 0), 0);
+    const auto places = tracked_runs(folder.path());
+    ASSERT_FALSE(places);
+    EXPECT_THAT(places.error().line(), testing::HasSubstr("among its first 100000 files"));
 }
 
 } // namespace

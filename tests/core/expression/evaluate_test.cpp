@@ -59,6 +59,26 @@ TEST(Expression, KnowsTheFieldsThatItReads)
     EXPECT_EQ(expression->reads(), (std::vector<std::size_t>{0, 1, 2}));
 }
 
+// `parameters` is a count, and a kind of sharding: what stands opposite decides.
+TEST(Expression, AFieldsNameThatIsAlsoAValueIsTakenAsWhatFits)
+{
+    const FieldSet fields({{"sharding", ValueKind::text, "", "sharding", {"none", "parameters"}},
+        {"parameters", ValueKind::number, "", "parameters"}, {"order", ValueKind::text, "", "", {"sharding"}}});
+    const std::vector<double> values{1, 7e9, 0};
+    for (const auto& [text, expected] : {std::pair{"sharding == parameters", 1.0}, {"parameters != sharding", 0.0},
+             {"sharding in (none, Parameters)", 1.0}, {"sharding == parameters and parameters > 1e9", 1.0},
+             {"parameters == 7e9", 1.0}}) {
+        const auto expression = parse_expression(text, ValueKind::truth, fields, "test");
+        ASSERT_TRUE(expression) << expression.error().line();
+        EXPECT_EQ(expression->value(values), expected) << text;
+    }
+    for (const char* text : {"sharding == parameters + 1", "sharding == -parameters", "sharding < parameters"})
+        EXPECT_FALSE(parse_expression(text, ValueKind::truth, fields, "test")) << text;
+    const auto unequal = parse_expression("order == sharding", ValueKind::truth, fields, "test");
+    EXPECT_FALSE(unequal) << "both are texts: quotes say which one is meant";
+    EXPECT_TRUE(parse_expression("order == 'sharding'", ValueKind::truth, fields, "test"));
+}
+
 TEST(Expression, MissSaysHowFarAConditionIs)
 {
     const Case cases[] = {{"memory_gib < 70", 0}, {"memory_gib < 60", 1.5}, {"memory_gib < 60 and dp == 10", 2},

@@ -133,5 +133,28 @@ TEST(DeviceOverhead, CountsCommunicatorsOfMoreThanOneRank)
     EXPECT_EQ(device_overhead_gib(plan), 3.0);
 }
 
+// Scales of fp8 that replicas share have a communicator of their own in the bundled trainer.
+TEST(DeviceOverhead, CountsTheCommunicatorOfNumbers)
+{
+    ResolvedPlan plan;
+    plan.stack.constants = {{"context_memory_gib", 1.0}, {"communicator_memory_gib", 0.5}, {"gradient_buffers", 3.0}};
+    plan.layout.dp = 2;
+    EXPECT_EQ(device_overhead_gib(plan), 2.0) << "the world and DP";
+    plan.training.precision = Precision::fp8;
+    EXPECT_EQ(device_overhead_gib(plan), 2.5);
+    plan.training.fp8_recipe = Fp8Recipe::mxfp8;
+    EXPECT_EQ(device_overhead_gib(plan), 2.0) << "blocks of 32 are whole everywhere";
+    plan.training.fp8_recipe = Fp8Recipe::rowwise;
+    EXPECT_EQ(device_overhead_gib(plan), 2.5);
+    plan.training.fp8_scale_group = Fp8ScaleGroup::tp;
+    EXPECT_EQ(device_overhead_gib(plan), 2.0) << "each replica has its own scale";
+    plan.training.precision = Precision::bf16;
+    plan.model.experts = Experts{.balance = 0.01};
+    plan.training.experts.balance = Balance::micro_batch;
+    EXPECT_EQ(device_overhead_gib(plan), 2.5);
+    plan.stack.constants.erase("gradient_buffers");
+    EXPECT_EQ(device_overhead_gib(plan), 2.0) << "another stack";
+}
+
 } // namespace
 } // namespace fourfold

@@ -5,13 +5,16 @@
 #include "core/model/config_file.h"
 #include "core/model/flops.h"
 #include "core/model/import_report.h"
+#include "core/model/layer.h"
 #include "core/model/model_shape.h"
 #include "core/model/parameters.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 
 namespace fourfold {
 namespace {
@@ -61,8 +64,10 @@ TEST_F(PublishedConfigs, TheirTensorsAreThatMany)
     for_each_model([](const Json&, const ModelShape& model) {
         if (model.experts && model.experts->count * model.layers > 8000)
             return; // a tensor an expert: the largest take seconds
+        ModelShape alone = model;
+        alone.predicted_ahead = 0; // the published count leaves out what serves the training alone
         double elements = 0;
-        for (const Parameter& one : parameter_table(model, model.vocab, 0, model.layers, true, true))
+        for (const Parameter& one : parameter_table(alone, model.vocab, 0, model.layers, true, true))
             elements += double(one.elements());
         EXPECT_EQ(elements, model.parameters());
     });
@@ -78,6 +83,74 @@ TEST_F(PublishedConfigs, SurviveBeingKeptAsAPreset)
         EXPECT_EQ(again->parameters(), model.parameters());
         EXPECT_DOUBLE_EQ(model_flops_per_token(*again, 8192, true), model_flops_per_token(model, 8192, true));
     });
+}
+
+// Modules of multi-token prediction are read by each name that files have for them.
+TEST_F(PublishedConfigs, HaveTheModulesThatTheirFilesName)
+{
+    const std::map<std::string, int> modules{{"MiniMaxAI/MiniMax-M2.5", 3}, {"deepseek-ai/DeepSeek-V3", 1},
+        {"Qwen/Qwen3.5-35B-A3B", 1}, {"zai-org/GLM-5", 1}, {"nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-FP8", 0}};
+    std::size_t seen = 0;
+    for_each_model([&](const Json& row, const ModelShape& model) {
+        const auto known = modules.find(row["model"].get<std::string>());
+        if (known == modules.end())
+            return;
+        ++seen;
+        EXPECT_EQ(model.predicted_ahead, known->second);
+        ImportReport report;
+        ASSERT_TRUE(model_from_config(row["config"], "config.json", &report));
+        const bool told = std::ranges::any_of(
+            report.ignored, [](const auto& one) { return one.key.find("num_nextn") != std::string::npos; });
+        EXPECT_EQ(told, known->second == 0) << "of layers unlike the last one: left out, and said so";
+    });
+    EXPECT_EQ(seen, modules.size());
+}
+
+// A module is a layer of the last one's kind, beside what joins its inputs.
+TEST_F(PublishedConfigs, TheirModulesAreLikeTheLastLayer)
+{
+    const auto config = [](const char* more) {
+        Json json = Json::parse(R"({"model_type": "qwen3_next", "hidden_size": 64, "num_hidden_layers": 8,
+            "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32, "intermediate_size": 96,
+            "moe_intermediate_size": 24, "shared_expert_intermediate_size": 24, "num_experts": 8,
+            "num_experts_per_tok": 2, "vocab_size": 128, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+            "linear_key_head_dim": 16, "linear_value_head_dim": 16})");
+        json.update(Json::parse(more));
+        return *model_from_config(json, "config.json");
+    };
+    const auto elements = [](const ModelShape& model, const Rows& rows) {
+        const LayerParameters one = layer_parameters(model, rows, {});
+        return one.matrices(model.experts->count) + one.vectors + one.ruled;
+    };
+    const ModelShape qwen = config(R"({"mtp_num_hidden_layers": 2})");
+    EXPECT_EQ(qwen.predicted_ahead, 2);
+    const double joined = 2 * 64 * 64 + 3 * 64; // projection and three norms
+    EXPECT_EQ(elements(qwen, rows_of_module(qwen)), joined + elements(qwen, rows_of_layer(qwen, 7)))
+        << "the last layer attends to all tokens, three of four do not";
+    EXPECT_NE(elements(qwen, rows_of_module(qwen)), joined + elements(qwen, layer_rows(qwen, true)));
+    EXPECT_EQ(
+        config(R"({"use_mtp": true, "num_mtp_modules": 3, "num_nextn_predict_layers": null})").predicted_ahead, 3);
+    EXPECT_EQ(config(R"({"num_mtp_modules": 3, "mtp_transformer_layers": 2})").predicted_ahead, 0);
+    EXPECT_EQ(config(R"({"use_mtp": false, "num_mtp_modules": 3})").predicted_ahead, 0);
+    // The first layer is dense, the module has experts as the last one has.
+    const ModelShape dense_first = config(R"({"mtp_num_hidden_layers": 1, "mlp_only_layers": [0]})");
+    EXPECT_FALSE(dense_first.is_moe_layer(0));
+    EXPECT_TRUE(dense_first.is_moe_layer(8));
+}
+
+// Of a family that the trainer runs without modules, a file that has them is described and planned.
+TEST_F(PublishedConfigs, ModulesOfAFamilyThatTrainsWithoutThemAreDescribed)
+{
+    Json config = Json::parse(R"({"model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "head_dim": 16, "intermediate_size": 96, "vocab_size": 128})");
+    const ModelShape plain = *model_from_config(config, "config.json");
+    EXPECT_EQ(plain.model_type, "qwen3");
+    config["num_nextn_predict_layers"] = 1;
+    const ModelShape ahead = *model_from_config(config, "config.json");
+    EXPECT_EQ(ahead.model_type, "decoder");
+    EXPECT_EQ(ahead.predicted_ahead, 1);
+    EXPECT_EQ(ahead.parameters(), plain.parameters());
+    EXPECT_GT(model_flops_per_token(ahead, 64), model_flops_per_token(plain, 64));
 }
 
 TEST_F(PublishedConfigs, ComputeNoMoreThanTheirParametersAndScores)

@@ -15,6 +15,22 @@ bool has_note(const ResolvedPlan& plan, const std::string& part)
         [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
+// A data sheet's 400 Gb/s are 50 GB/s.
+TEST(Resolve, BandwidthsInBitsAreAskedAbout)
+{
+    const auto with = [](double inside, double between) {
+        Json json = to_json(resolved(base_plan()), PresetStyle::inlined);
+        json["cluster"]["intra_node"]["bandwidth_gb_s"] = inside;
+        json["cluster"]["inter_node"]["bandwidth_gb_s"] = between;
+        return resolved(must(plan_from_json(json, "test")));
+    };
+    EXPECT_FALSE(has_note(with(900, 100), "Gb/s"));
+    EXPECT_TRUE(has_note(with(900, 400),
+        "cluster.inter_node.bandwidth_gb_s 400 is more than any adapter has (200 GB/s): "
+        "if it is in Gb/s, write 50"));
+    EXPECT_TRUE(has_note(with(7200, 100), "if it is in Gb/s, write 900"));
+}
+
 TEST(Resolve, ThreeKeysAreEnough)
 {
     const ResolvedPlan plan = resolved(base_plan());
@@ -158,6 +174,20 @@ TEST(Resolve, NotesWhatHasNoEffect)
     const std::vector<std::string> each{"training.fsdp.each_micro_batch=true", "training.sharding=parameters"};
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), each)), "each_micro_batch"));
     EXPECT_TRUE(resolved(base_plan()).notes.empty());
+}
+
+// What a config.json in a plan says and its family does not have is no part of the prediction: that is said.
+TEST(Resolve, NotesWhatAModelLeavesOut)
+{
+    Json document = base_plan().document;
+    document["model"] = {{"model_type", "llama"}, {"hidden_size", 64}, {"num_hidden_layers", 2},
+        {"num_attention_heads", 4}, {"intermediate_size", 128}, {"vocab_size", 256}, {"num_nextn_predict_layers", 1},
+        {"bos_token_id", 1}, {"never_heard_of", 1}};
+    const auto notes = [&] { return resolved(must(plan_from_json(document, "test"))).notes; };
+    ASSERT_EQ(notes().size(), 1u) << "what is known to cost something";
+    EXPECT_EQ(notes().front().rfind("model.num_nextn_predict_layers: modules that predict further tokens", 0), 0u);
+    document["model"]["num_nextn_predict_layers"] = 0;
+    EXPECT_TRUE(notes().empty());
 }
 
 TEST(Resolve, UnknownPresetsNameTheFieldAndNearestIds)

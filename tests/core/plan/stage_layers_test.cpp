@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/stage_layers.h"
+#include "tests/core/model/preset_model.h"
 
 #include <gtest/gtest.h>
 
@@ -48,6 +49,25 @@ TEST(StageLayers, EveryRuleKeepsTheLayersAndFollowsTheStack)
     Stack nanotron;
     nanotron.stage_split = StageSplit::cost;
     EXPECT_EQ(default_stage_layers(model, nanotron, 2), (Layers{10, 6}));
+}
+
+// Megatron-Bridge's layout of DeepSeek-V3 with its module of multi-token prediction on 16 stages.
+TEST(StageLayers, ModulesThatPredictFurtherAheadLeaveTheLastChunkFewer)
+{
+    ModelShape model = test::preset_model("deepseek-v3");
+    Stack stack;
+    stack.stage_split = StageSplit::equal;
+    EXPECT_EQ(default_stage_layers(model, stack, 16), even_stage_layers(61, 16));
+    model.predicted_ahead = 1;
+    Layers expected(16, 4);
+    expected.back() = 1;
+    EXPECT_EQ(default_stage_layers(model, stack, 16), expected);
+    EXPECT_EQ(default_stage_layers(model, stack, 1), (Layers{61}));
+    for (const int chunks : {2, 3, 8, 61}) {
+        const Layers layers = default_stage_layers(model, stack, chunks);
+        EXPECT_EQ(std::accumulate(layers.begin(), layers.end(), 0), 61) << chunks;
+        EXPECT_GE(*std::min_element(layers.begin(), layers.end()), 1) << chunks;
+    }
 }
 
 } // namespace

@@ -122,6 +122,37 @@ TEST(Roofline, ConstantsWithoutLossGiveTheBoundAndSaySo)
     EXPECT_GT(reached, 20);
 }
 
+// Of the peak of its own precision, attention counted half: above what any published run reached nothing is called
+// calibrated, with any stack on any cluster.
+TEST(Roofline, NoPlanAboveAllPublishedRunsIsCalledCalibrated)
+{
+    const std::vector<std::string> stacks = source_presets().ids("stacks"), clusters = source_presets().ids("clusters");
+    int above = 0, calibrated = 0;
+    std::size_t draw = 0;
+    for (const ResolvedPlan& plan : random_valid_plans(400, 31)) {
+        Json json = to_json(plan, PresetStyle::ids);
+        json["stack"] = stacks[draw % stacks.size()];
+        json["cluster"] = clusters[draw++ / stacks.size() % clusters.size()];
+        const auto document = plan_from_json(json, "test");
+        const auto other = document ? resolve(*document, source_presets()) : Expected<ResolvedPlan>(document.error());
+        if (!other || !check(*other).empty())
+            continue;
+        SCOPED_TRACE(json.dump());
+        const Prediction p = predict(*other);
+        if (!p.step_time_s)
+            continue;
+        EXPECT_GE(*p.step_time_s, p.least.step_s * (1 - 1e-9));
+        const double used = *p.tps_per_gpu * model_flops_per_token(other->model, other->training.seq_len, true)
+            / other->cluster.gpu.peak_flops(other->training.precision);
+        above += int(used > kMostUtilisation);
+        calibrated += int(p.evidence == Evidence::calibrated);
+        if (used > kMostUtilisation) {
+            EXPECT_EQ(p.evidence, Evidence::extrapolated) << used;
+        }
+    }
+    EXPECT_GT(calibrated, 5);
+}
+
 // A 70B model over 64 GPUs with one sequence each: its gradients need longer through the adapters than its products.
 TEST(Roofline, TheNetworkBindsWhereItMust)
 {

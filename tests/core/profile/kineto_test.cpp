@@ -348,6 +348,18 @@ TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
         EXPECT_EQ(profile.error().line().find('\n'), std::string::npos);
     }
     EXPECT_FALSE(read_kineto(folder.path() / "missing.json"));
+    // The parser would keep it whole, and a small packed file may hold gigabytes.
+    const std::string long_text(17 << 20, 'x'), gap(17 << 20, ' '), quotes = "\\\"" + long_text;
+    for (const std::string& text :
+        {"{\"traceEvents\": " + gap + "[]}", "{\"" + quotes + "\": 1, \"traceEvents\": []}"}) {
+        const auto profile = read(text);
+        ASSERT_FALSE(profile);
+        EXPECT_NE(profile.error().line().find("a text or a gap in it is longer than 16 MiB"), std::string::npos)
+            << profile.error().line();
+    }
+    std::string apart = test::kineto_trace().dump();
+    apart.insert(1, std::string(1 << 20, '\n')); // as somebody may have laid it out
+    EXPECT_TRUE(read(apart));
     // Figures of hundreds of digits, or none at all.
     for (const auto& beyond : {kineto_event("kernel", "gemm", 0, 1e300), kineto_event("kernel", "gemm", -1e300, 1),
              kineto_event(
@@ -365,6 +377,12 @@ TEST_F(Kineto, WhatIsNoTraceIsSaidInOneLine)
     const auto unknown = step_of(*read(many.dump()), 5000);
     ASSERT_FALSE(unknown);
     EXPECT_LT(unknown.error().line().size(), 200u) << unknown.error().line();
+    Json far = test::kineto_trace();
+    far["distributedInfo"] = {{"rank", 4294967297}, {"world_size", -8}};
+    const auto place = read(far.dump());
+    ASSERT_TRUE(place) << place.error().line();
+    EXPECT_EQ(place->rank, INT32_MAX) << "not another one's";
+    EXPECT_EQ(place->ranks, 0) << "not known";
     // Values of other kinds than expected are passed over.
     Json odd = test::kineto_trace();
     odd["traceEvents"].push_back({{"ph", "X"}, {"cat", 7}, {"name", Json::array()}, {"ts", "now"}, {"dur", -1}});

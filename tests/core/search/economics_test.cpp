@@ -93,6 +93,18 @@ TEST(Economics, WithoutFailures)
     EXPECT_TRUE(to_json(economics)["goodput"].is_null());
 }
 
+// What nobody said is not known: a budget of tokens alone has no cost, and a price of nothing is one.
+TEST(Economics, APriceThatNobodySaidIsNotNothing)
+{
+    const ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);
+    TrainingBudget budget;
+    budget.tokens = 1e12;
+    EXPECT_TRUE(std::isnan(economics_of(plan, 2, budget).cost));
+    EXPECT_TRUE(to_json(economics_of(plan, 2, budget))["cost"].is_null());
+    budget.price_per_gpu_hour = 0;
+    EXPECT_EQ(economics_of(plan, 2, budget).cost, 0);
+}
+
 TEST(Economics, WithFailures)
 {
     const ResolvedPlan plan = search_plan("llama-3.1-8b", "dgx-h100", 16, 64);

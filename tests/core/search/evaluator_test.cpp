@@ -39,7 +39,7 @@ ResolvedPlan random_plan(Random& random)
     const int gpus = random.one_of({8, 16, 24, 32, 64, 128, 512, 1024});
     ResolvedPlan plan = search_plan(
         random.one_of({"llama-3.1-8b", "llama-3.1-8b", "llama-3.1-70b", "llama-2-13b", "gpt3-175b", "bloom-176b",
-            "mixtral-8x7b", "deepseek-v3", "llama-4-maverick", "gpt-oss-20b", "gemma-3-12b"}),
+            "mixtral-8x7b", "deepseek-v3", "llama-4-maverick", "gpt-oss-20b", "gemma-3-12b", "nemotron-h-8b"}),
         random.one_of({"dgx-h100", "tsubame4", "jean-zay-a100", "abci-a", "gb200-nvl72", "tpu-v5e-pod"}), gpus,
         random.one_of({64, 256, 1024, 1536, 2048}),
         random.one_of({"generic", "megatron-lm", "torchtitan", "megatron-deepspeed", "nanotron", "fourfold"}));
@@ -56,7 +56,7 @@ ResolvedPlan random_plan(Random& random)
     training.offload = random.one_of({Offload::none, Offload::none, Offload::activations, Offload::optimizer});
     if (training.optimizer == Optimizer::muon && training.offload == Offload::optimizer)
         training.offload = Offload::none;
-    plan.model.predicted_ahead = plan.model.latent ? int(random.below(3)) : 0;
+    plan.model.predicted_ahead = random.once_in(3) ? int(random.below(3)) : 0;
     training.grad_dtype = random.one_of({Precision::fp32, Precision::bf16});
     training.overlap.grad_reduce = !random.once_in(4);
     training.overlap.param_gather = !random.once_in(4);

@@ -101,7 +101,8 @@ TEST(Search, RefusesFiguresThatAreNotKnown)
     SearchRequest request = small_request();
     EXPECT_TRUE(check_known(request));
     request.objective = objective("cost");
-    EXPECT_TRUE(check_known(request)); // it has a price
+    request.budget.price_per_gpu_hour = 2;
+    EXPECT_TRUE(check_known(request));
     request.budget.price_per_gpu_hour = TrainingBudget::kUnknown;
     EXPECT_THAT(check_known(request).error().line(),
         testing::StartsWith("objective: \"cost\" is not known without the price of a GPU hour"));

@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
 
@@ -162,6 +163,30 @@ TEST(Recipes, ARunFollowsTheRecipeOfItsModelBatchAndRate)
     EXPECT_EQ(with({"training.global_batch=256"}), "none");
     EXPECT_EQ(with({"run.lr=0.001"}), "none");
     EXPECT_EQ(with({"model=gpt2-xl"}), "none");
+}
+
+// Who asks at every edit of a plan waits for the files once.
+TEST(Recipes, AreReadOnceUntilTheirFilesChange)
+{
+    const test::TemporaryFolder folder;
+    const std::filesystem::path source = std::filesystem::path(FOURFOLD_SOURCE_DIR) / "presets";
+    std::filesystem::create_directories(folder.path() / "recipes");
+    const std::filesystem::path file = folder.path() / "recipes/gpt2-124m.json";
+    std::filesystem::copy_file(source / "recipes/gpt2-124m.json", file);
+    const Presets presets({folder.path(), source});
+    const ResolvedPlan plan = known("gpt2-124m").plan;
+    const auto rename = [&](const char* name) {
+        Json json = Json::parse(*read_text_file(file));
+        json["name"] = name;
+        std::ofstream(file) << json;
+    };
+    const std::string before = recipe_followed(plan, presets)->name;
+    const auto written = std::filesystem::last_write_time(file);
+    rename("another");
+    std::filesystem::last_write_time(file, written);
+    EXPECT_EQ(recipe_followed(plan, presets)->name, before) << "it was read again";
+    std::filesystem::last_write_time(file, written + std::chrono::seconds(1));
+    EXPECT_EQ(recipe_followed(plan, presets)->name, "another");
 }
 
 TEST(Recipes, DamagedOnesSayWhatIsWrong)

@@ -29,6 +29,8 @@ TEST(Tokenizer, WhatItDoesNotKnowIsNamed)
     EXPECT_THAT(said_of(R"({"model": null})"), HasSubstr("has no model"));
     EXPECT_THAT(
         said_of(R"({"model": {"vocab": {"a": "zero"}}})"), HasSubstr("expected a whole number as the id of \"a\""));
+    EXPECT_THAT(said_of(R"({"model": {"vocab": [["a", 0], ["b", 1]], "unk_token": "<unk>"}})"),
+        HasSubstr("model: vocab: expected an object of tokens and their ids"));
     EXPECT_THAT(said_of(R"({"normalizer": {"type": "Rot13"}})"), HasSubstr("normalizers of type \"Rot13\""));
     EXPECT_THAT(
         said_of(R"({"pre_tokenizer": {"type": "Syllables"}})"), HasSubstr("pre-tokenizers of type \"Syllables\""));

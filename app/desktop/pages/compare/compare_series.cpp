@@ -18,7 +18,7 @@ std::size_t CompareSeries::add(const MeasuredTable& table, const std::vector<Com
     }
     const std::vector<view::TableJob> jobs = view::jobs_beside(table, plans);
     for (const view::TableJob& job : jobs)
-        take(curveOf(view::series_of(table, job)), originOfSeries(table, fromUtf8(job.name)));
+        take(curveOf(view::series_of(table, job)), originOfSeries({std::filesystem::absolute(table.file), job.name}));
     return jobs.size();
 }
 
@@ -44,7 +44,7 @@ bool CompareSeries::readKept(const Presets& presets)
         if (!table)
             continue;
         for (const view::TableJob& job : view::jobs_of(*table)) {
-            if (fromUtf8(job.name) == name && !job.best.empty())
+            if (job.name == name && !job.best.empty())
                 take(curveOf(view::series_of(*table, job)), origin);
         }
     }

@@ -26,23 +26,9 @@ view::ViewStore& projectStore()
     return store;
 }
 
-// That of the open project first.
-std::vector<SavedViews> placesOf(const DataTable& table)
+SavedViews keptOf(const DataTable& table)
 {
-    const std::string name = table.objectName().toStdString();
-    std::vector<SavedViews> places;
-    if (projectStore().read)
-        places.emplace_back(name, projectStore());
-    places.emplace_back(name);
-    return places;
-}
-
-SavedViews placeOf(const DataTable& table, const std::string& view)
-{
-    std::vector<SavedViews> places = placesOf(table);
-    const auto found
-        = std::ranges::find_if(places, [&view](const SavedViews& place) { return place.find(view).has_value(); });
-    return found == places.end() ? places.back() : *found;
+    return view::views_beside(projectStore(), table.objectName().toStdString());
 }
 
 std::string nameOf(const DataTable& table, int column)
@@ -112,38 +98,33 @@ void keepViewsIn(view::ViewStore store)
 QStringList viewsOf(const DataTable& table)
 {
     QStringList names;
-    const std::vector<SavedViews> places = placesOf(table);
-    for (auto place = places.rbegin(); place != places.rend(); ++place) {
-        if (const auto all = place->names()) {
-            for (const std::string& name : *all)
-                names << exactText(name);
-        }
+    if (const auto all = keptOf(table).names()) {
+        for (const std::string& name : *all)
+            names << exactText(name);
     }
-    names.removeDuplicates();
     return names;
 }
 
 Expected<void> saveView(const DataTable& table, const QString& name)
 {
-    return placesOf(table).front().keep(name.toStdString(), viewOf(table));
+    return keptOf(table).keep(name.toStdString(), viewOf(table));
 }
 
 Expected<void> showView(DataTable& table, const QString& name)
 {
-    FOURFOLD_TRY(const SavedView view, placeOf(table, name.toStdString()).find(name.toStdString()));
+    FOURFOLD_TRY(const SavedView view, keptOf(table).find(name.toStdString()));
     show(table, view);
     return {};
 }
 
 Expected<void> renameView(const DataTable& table, const QString& name, const QString& to)
 {
-    return placeOf(table, name.toStdString()).rename(name.toStdString(), to.toStdString());
+    return keptOf(table).rename(name.toStdString(), to.toStdString());
 }
 
-// One of the user's own of this name is there again where a project's goes.
 Expected<void> forgetView(const DataTable& table, const QString& name)
 {
-    return placeOf(table, name.toStdString()).forget(name.toStdString());
+    return keptOf(table).forget(name.toStdString());
 }
 
 void addViews(QMenu& menu, DataTable& table)

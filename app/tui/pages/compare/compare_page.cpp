@@ -2,28 +2,14 @@
 #include "app/tui/pages/compare/compare_page.h"
 
 #include "app/tui/linear/spoken.h"
-#include "app/tui/pages/compare/table_items.h"
 #include "app/view/answer.h"
 #include "app/view/compare/comparison.h"
-#include "app/view/compare/published.h"
-#include "app/view/history/history_access.h"
-#include "app/view/plan/facts.h"
 #include "app/view/text.h"
-#include "core/base/json_member.h"
-#include "core/calibration/user/evidence.h"
-#include "core/predict/term_off.h"
 #include "core/report/views/plan_tables.h"
 
 #include <algorithm>
 
 namespace fourfold::tui {
-
-namespace {
-std::shared_ptr<const Prediction> predicted(const ResolvedPlan& plan)
-{
-    return std::make_shared<const Prediction>(predict_with_evidence(plan));
-}
-} // namespace
 
 ComparePage::ComparePage(Desk& desk)
     : Page(desk)
@@ -46,75 +32,6 @@ view::SavedView ComparePage::as_view() const
     view::SavedView view;
     view.differences_only = differences_only_;
     return view;
-}
-
-void ComparePage::add(Entry entry)
-{
-    const bool is_here
-        = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) { return other.is(entry); });
-    if (is_here)
-        return;
-    desk_.tell("Added " + entry.name);
-    entries_.push_back(std::move(entry));
-}
-
-void ComparePage::add(const ResolvedPlan& layout)
-{
-    add(layout, view::layout_line(layout.layout) + " mb " + std::to_string(layout.training.micro_batch), "layout");
-}
-
-void ComparePage::add(const ResolvedPlan& plan, const std::string& name, const std::string& kind)
-{
-    add(Entry{name, kind, predicted(plan), {}, "plan:" + to_json(plan, PresetStyle::ids).dump()});
-}
-
-void ComparePage::add(const MeasuredRow& row, const std::filesystem::path& table)
-{
-    const auto measured = std::make_shared<RunSummary>();
-    measured->measured_tps_per_gpu = row.tps_per_gpu;
-    measured->measured_step_time_s = row.step_time_s;
-    measured->measured_memory_gib = row.memory_gib;
-    const std::string line = std::to_string(row.line), stem = table.stem().string();
-    add(Entry{stem + " line " + line, "published", predicted(row.plan), measured,
-        "row:" + line + ":" + std::filesystem::absolute(table).string(), {}, stem});
-}
-
-// What is gone since, or is no plan any more, is left out.
-void ComparePage::add_again(const std::string& origin, const std::string& name, const std::string& kind)
-{
-    const std::size_t colon = origin.find(':');
-    const std::string what = origin.substr(0, colon), rest = colon == std::string::npos ? "" : origin.substr(colon + 1);
-    if (what == "run") {
-        if (const Expected<RunDetail> run = view::stored_run({}, rest))
-            add(*run);
-    } else if (what == "plan") {
-        const Expected<Plan> plan = parse_plan(rest, "session");
-        const Expected<ResolvedPlan> resolved
-            = plan ? resolve(*plan, desk_.presets()) : Expected<ResolvedPlan>(plan.error());
-        if (resolved && check(*resolved).empty())
-            add(*resolved, name, kind);
-    } else if (what == "row") {
-        const std::filesystem::path file = rest.substr(std::min(rest.find(':'), rest.size() - 1) + 1);
-        const Expected<MeasuredTable> table = view::read_table(file, desk_.presets());
-        for (const MeasuredRow& row : table ? table->rows : std::vector<MeasuredRow>()) {
-            if (std::to_string(row.line) == rest.substr(0, rest.find(':')) && row.plan.gpus > 0)
-                add(row, file);
-        }
-    }
-}
-
-void ComparePage::add(const RunDetail& run)
-{
-    const Expected<ResolvedPlan> plan = read_resolved(run.plan, "run " + run.summary.id);
-    if (!plan) {
-        desk_.tell(plan.error().line(), view::Tone::bad);
-        return;
-    }
-    Entry entry{run.summary.name + " " + run.summary.id.substr(0, 8), "run", predicted(*plan),
-        std::make_shared<const RunSummary>(run.summary), "run:" + run.summary.id};
-    if (auto trace = measured_step(run.other_events))
-        entry.trace = std::make_shared<const Timeline>(*std::move(trace));
-    add(std::move(entry));
 }
 
 std::vector<ComparePage::Entry> ComparePage::all() const
@@ -296,22 +213,6 @@ void ComparePage::ask_to_export_timeline()
         desk_.open(std::make_unique<Picker>("Export which timeline", std::move(items)));
 }
 
-void ComparePage::ask_to_remove()
-{
-    std::vector<Picker::Item> items;
-    for (std::size_t i = 0; i < entries_.size(); ++i)
-        items.push_back({entries_[i].name, entries_[i].kind,
-            [this, i] { entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i)); }});
-    for (const Entry& entry : all()) {
-        if (entry.plan)
-            items.push_back({entry.name, "open; it stays so", [this, plan = entry.plan] { left_out_.insert(plan); }});
-    }
-    if (items.empty())
-        desk_.tell("Nothing is compared");
-    else
-        desk_.open(std::make_unique<Picker>("Remove", std::move(items)));
-}
-
 void ComparePage::ask_reference()
 {
     std::vector<Picker::Item> items;
@@ -335,82 +236,6 @@ void ComparePage::show_warnings()
     desk_.open(std::make_unique<Pager>("Warnings", text.empty() ? "Nothing is compared" : text));
 }
 
-void ComparePage::ask_to_add()
-{
-    std::vector<Picker::Item> items{{"A stored run", "", [this] { pick_run(); }},
-        {"Another plan", "an example", [this] { pick_plan(); }},
-        {"A published measurement", "", [this] { pick_table(); }}};
-    for (int i = 0; i < desk_.plans().count(); ++i) {
-        const view::PlanEditor* const plan = &desk_.plans().at(i);
-        if (left_out_.contains(plan))
-            items.push_back({plan->state().title(), "open", [this, plan] { left_out_.erase(plan); }});
-    }
-    desk_.open(std::make_unique<Picker>("Add", std::move(items)));
-}
-
-void ComparePage::pick_run()
-{
-    const Expected<std::vector<RunSummary>> runs = view::stored_runs({});
-    if (!runs) {
-        desk_.tell(runs.error().line(), view::Tone::bad);
-        return;
-    }
-    std::vector<Picker::Item> items;
-    for (const RunSummary& run : *runs) {
-        items.push_back({run.name + " " + run.id.substr(0, 8), run.layout, [this, id = run.id] {
-                             if (const Expected<RunDetail> detail = view::stored_run({}, id))
-                                 add(*detail);
-                             else
-                                 desk_.tell(detail.error().line(), view::Tone::bad);
-                         }});
-    }
-    if (items.empty())
-        desk_.tell("The history holds no run yet");
-    else
-        desk_.open(std::make_unique<Picker>("Add a run", std::move(items)));
-}
-
-void ComparePage::pick_plan()
-{
-    std::vector<Picker::Item> items;
-    for (const std::string& id : desk_.presets().ids("plans")) {
-        items.push_back({id, "", [this, id] {
-                             const auto file = desk_.presets().file("plans", id);
-                             const auto plan = file ? read_plan(*file) : Expected<Plan>(file.error());
-                             const auto resolved
-                                 = plan ? resolve(*plan, desk_.presets()) : Expected<ResolvedPlan>(plan.error());
-                             if (resolved)
-                                 add(*resolved, id, "plan");
-                             else
-                                 desk_.tell(resolved.error().line(), view::Tone::bad);
-                         }});
-    }
-    desk_.open(std::make_unique<Picker>("Add a plan", std::move(items)));
-}
-
-void ComparePage::pick_table()
-{
-    desk_.open(std::make_unique<Picker>(
-        "Measured table", table_items(desk_, [this](const std::filesystem::path& file) { pick_row(file); })));
-}
-
-void ComparePage::pick_row(const std::filesystem::path& table)
-{
-    const Expected<MeasuredTable> read = view::read_table(table, desk_.presets());
-    if (!read) {
-        desk_.tell(read.error().line(), view::Tone::bad);
-        return;
-    }
-    std::vector<Picker::Item> items;
-    for (const MeasuredRow& row : read->rows) {
-        if (row.plan.gpus == 0 || !row.ran())
-            continue;
-        items.push_back({row.plan.model.name + " on " + view::gpus_fact(row.plan), view::layout_line(row.plan.layout),
-            [this, row, table] { add(row, table); }});
-    }
-    desk_.open(std::make_unique<Picker>("Row of " + table.stem().string(), std::move(items)));
-}
-
 std::vector<Command> ComparePage::commands()
 {
     const auto press = [this](char32_t letter) { return [this, letter] { key({Key::character, letter}); }; };
@@ -421,42 +246,6 @@ std::vector<Command> ComparePage::commands()
         {"Layouts x GPUs around the plan, or the table", "m", press('m')},
         {"Scaling over GPUs, or the table", "s", press('s')}, {"Export the comparison", "e", press('e')},
         {"Export the report as PDF", "X", press('X')}, {"Show the picture as a table", "T", press('T')}};
-}
-
-Json ComparePage::state() const
-{
-    Json origins = Json::array();
-    for (const Entry& entry : entries_) {
-        if (!entry.origin.empty())
-            origins.push_back({{"origin", entry.origin}, {"name", entry.name}, {"kind", entry.kind}});
-    }
-    Json state{{"entries", origins}, {"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)},
-        {"bars", static_cast<int>(bar_figure_)}, {"series", scaling_.state()}};
-    if (reference_ && !reference_->plan) // open plans are others the next time
-        state["reference"] = {{"name", reference_->name}, {"kind", reference_->kind}};
-    return state;
-}
-
-void ComparePage::restore(const Json& state)
-{
-    differences_only_ = state.contains("differences_only") && state["differences_only"] == true;
-    shown_ = static_cast<Shown>(std::clamp(member_or(state, "shown", 0), 0, static_cast<int>(Shown::scaling)));
-    bar_figure_ = static_cast<view::ComparedFigure>(
-        std::clamp(member_or(state, "bars", 0), 0, static_cast<int>(view::kComparedFigures) - 1));
-    if (state.contains("reference") && state["reference"].is_object())
-        reference_ = Entry{member_or(state["reference"], "name", std::string()),
-            member_or(state["reference"], "kind", std::string()), {}, {}};
-    scaling_.restore(state.value("series", Json()));
-    if (!state.contains("entries") || !state["entries"].is_array())
-        return;
-    for (const Json& entry : state["entries"]) {
-        if (entry.is_string()) // of a version that kept runs alone
-            add_again(entry.get<std::string>(), {}, {});
-        else if (entry.is_object())
-            add_again(member_or(entry, "origin", std::string()), member_or(entry, "name", std::string()),
-                member_or(entry, "kind", std::string()));
-    }
-    desk_.forget_message();
 }
 
 } // namespace fourfold::tui

@@ -9,9 +9,11 @@
 #include "app/tui/widgets/table_view.h"
 #include "app/tui/widgets/view_menu.h"
 #include "app/view/compare/comparison_bars.h"
+#include "app/view/compare/kept_comparison.h"
 #include "core/calibration/measured_table.h"
 #include "core/history/store.h"
 
+#include <map>
 #include <set>
 
 namespace fourfold::tui {
@@ -35,13 +37,21 @@ public:
 
     void add(const ResolvedPlan& layout); // that a search found
     void add(const RunDetail& run);
+    void pick_row(const std::filesystem::path& table); // of a measured table, to be added
+
+    // --- as it is kept, by a project for one ---
+    using Sets = std::map<std::string, view::KeptComparison>; // by their names
+    [[nodiscard]] view::KeptComparison comparison() const;
+    void show(const view::KeptComparison& kept); // instead of what is compared
+    [[nodiscard]] const Sets& sets() const { return sets_; }
+    void set_sets(Sets sets) { sets_ = std::move(sets); }
 
 private:
     struct Entry {
         std::string name, kind;
         std::shared_ptr<const Prediction> prediction;
         std::shared_ptr<const RunSummary> measured; // null: was not run
-        std::string origin{}; // "run:ID", "plan:JSON", "row:LINE:FILE"; what the next start adds again
+        std::string origin{}; // what the next start adds again (view/compare/kept_comparison.h)
         std::shared_ptr<const Timeline> trace{}; // of a run's measured step
         std::string table{}; // of a published row
         const view::PlanEditor* plan = nullptr; // of an open plan
@@ -56,7 +66,11 @@ private:
     void pick_run();
     void pick_plan();
     void pick_table();
-    void pick_row(const std::filesystem::path& table);
+    [[nodiscard]] std::vector<std::filesystem::path> files_of_plans(bool left_out) const; // of open ones
+    void ask_about_sets();
+    void ask_to_save_set();
+    void save_set(const std::string& name);
+    void show_set(const std::string& name);
     void add(const ResolvedPlan& plan, const std::string& name, const std::string& kind);
     void add(const MeasuredRow& row, const std::filesystem::path& table);
     void add_again(const std::string& origin, const std::string& name, const std::string& kind);
@@ -78,6 +92,7 @@ private:
 
     std::vector<Entry> entries_;
     std::set<const view::PlanEditor*> left_out_; // open plans that are not compared
+    Sets sets_;
     TableView table_view_;
     [[nodiscard]] std::size_t reference(const std::vector<Entry>& all) const; // its place
     std::optional<Entry> reference_; // empty, or not there any more: the plan on show

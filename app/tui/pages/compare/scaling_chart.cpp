@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace fourfold::tui {
 
@@ -23,8 +24,8 @@ ScalingChart::ScalingChart(Desk& desk)
 
 void ScalingChart::tick(const std::vector<Compared>& compared)
 {
-    if (!kept_.is_null())
-        read_kept();
+    if (!kept_.empty())
+        read(std::exchange(kept_, {}));
     work_.deliver();
     if (compared == compared_)
         return;
@@ -161,51 +162,69 @@ void ScalingChart::add_table(const std::filesystem::path& file)
     for (const Compared& one : compared_)
         plans.push_back(&one.prediction->plan);
     std::error_code error;
-    const std::string kept = std::filesystem::absolute(file, error).string();
+    const std::filesystem::path kept = std::filesystem::absolute(file, error);
     std::size_t added = 0;
     for (const view::TableJob& job : view::jobs_beside(*table, plans)) {
         view::ScalingSeries series = view::series_of(*table, job);
-        if (std::ranges::any_of(published_, [&](const Published& one) { return one.series.name == series.name; }))
+        const view::SeriesOrigin origin{kept, job.name};
+        if (std::ranges::find(published_, origin, &Published::origin) != published_.end())
             continue;
-        published_.push_back({kept, std::move(series)});
+        published_.push_back({origin, std::move(series)});
         ++added;
     }
     desk_.tell(view::counted(double(added), "series", "series") + " added");
 }
 
 // What is gone since is left out.
-void ScalingChart::read_kept()
+void ScalingChart::read(const std::vector<view::SeriesOrigin>& origins)
 {
-    const Json kept = std::exchange(kept_, Json());
-    if (!kept.is_array())
-        return;
-    std::map<std::string, std::vector<view::ScalingSeries>> tables; // by file: one is read for all of its series
-    for (const Json& one : kept) {
-        const std::string file = one.is_object() ? member_or(one, "file", std::string()) : "";
-        const std::string name = one.is_object() ? member_or(one, "name", std::string()) : "";
-        if (file.empty())
-            continue;
-        const auto [at, is_new] = tables.try_emplace(file);
-        if (const auto table
-            = is_new ? view::read_table(file, desk_.presets()) : Expected<MeasuredTable>(MeasuredTable())) {
-            for (const view::TableJob& job : view::jobs_of(*table))
-                at->second.push_back(view::series_of(*table, job));
+    std::map<std::filesystem::path, std::vector<view::TableJob>> jobs; // by file: one is read for all of its series
+    std::map<std::filesystem::path, MeasuredTable> tables;
+    for (const view::SeriesOrigin& origin : origins) {
+        const auto [at, is_new] = jobs.try_emplace(origin.table);
+        if (is_new) {
+            if (Expected<MeasuredTable> table = view::read_table(origin.table, desk_.presets())) {
+                at->second = view::jobs_of(*table);
+                tables[origin.table] = *std::move(table);
+            }
         }
-        for (const view::ScalingSeries& series : at->second) {
-            if (series.name == name && !series.points.empty())
-                published_.push_back({file, series});
+        for (const view::TableJob& job : at->second) {
+            if (job.name == origin.job && !job.best.empty())
+                published_.push_back({origin, view::series_of(tables[origin.table], job)});
         }
     }
 }
 
+void ScalingChart::show(const std::vector<view::SeriesOrigin>& origins)
+{
+    kept_ = origins;
+    published_.clear();
+}
+
+std::vector<view::SeriesOrigin> ScalingChart::origins() const
+{
+    std::vector<view::SeriesOrigin> origins;
+    for (const Published& one : published_)
+        origins.push_back(one.origin);
+    origins.insert(origins.end(), kept_.begin(), kept_.end());
+    return origins;
+}
+
 Json ScalingChart::state() const
 {
-    if (!kept_.is_null())
-        return kept_;
     Json kept = Json::array();
-    for (const Published& one : published_)
-        kept.push_back({{"file", one.file}, {"name", one.series.name}});
+    for (const view::SeriesOrigin& origin : origins())
+        kept.push_back({{"file", origin.table.string()}, {"job", origin.job}});
     return kept;
+}
+
+void ScalingChart::restore(const Json& state)
+{
+    kept_.clear();
+    for (const Json& one : state.is_array() ? state : Json::array()) {
+        if (one.is_object())
+            kept_.push_back({member_or(one, "file", std::string()), member_or(one, "job", std::string())});
+    }
 }
 
 Table ScalingChart::table() const

@@ -6,6 +6,7 @@
 #include "app/tui/widgets/plot.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/view/background.h"
+#include "app/view/compare/kept_comparison.h"
 #include "app/view/compare/scaling.h"
 
 namespace fourfold::tui {
@@ -28,16 +29,19 @@ public:
     [[nodiscard]] PlotChart picture() const;
     [[nodiscard]] Table table() const; // a row a point
     [[nodiscard]] Json state() const; // the published series
-    void restore(const Json& state) { kept_ = state; }
+    void restore(const Json& state);
+    [[nodiscard]] std::vector<view::SeriesOrigin> origins() const; // of the published series
+    // These published series and no others, read once they are looked at; what is gone since is left out.
+    void show(const std::vector<view::SeriesOrigin>& origins);
 
 private:
     struct Published {
-        std::string file;
+        view::SeriesOrigin origin;
         view::ScalingSeries series;
     };
     void ask_table();
     void add_table(const std::filesystem::path& file);
-    void read_kept();
+    void read(const std::vector<view::SeriesOrigin>& origins);
     [[nodiscard]] std::vector<view::ScalingSeries> all() const; // predicted ones and runs, then published ones
     [[nodiscard]] std::string said() const;
     [[nodiscard]] Plot plot() const;
@@ -47,7 +51,7 @@ private:
     std::vector<Compared> compared_; // of series_
     std::vector<view::ScalingSeries> series_;
     std::vector<Published> published_;
-    Json kept_; // of the last session, not read yet
+    std::vector<view::SeriesOrigin> kept_; // not read yet
     TableView legend_;
 };
 

@@ -23,6 +23,7 @@ constexpr std::array kWeights{0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99}; // of smooth
 constexpr int kLeastChart = 7, kBeside = 110; // rows of one; columns from which two stand beside each other
 constexpr int kPoints = 500; // of a line in a file
 constexpr double kHundredths = 100; // how smoothing is kept
+constexpr std::chrono::milliseconds kFollowEvery{2000}; // what trackers write
 constexpr double kLooks = 40; // steps of the cursor from end to end
 
 template <typename Enum>
@@ -53,8 +54,26 @@ void HistoryCurves::show(const std::vector<RunSummary>& runs)
     runs_.read();
 }
 
-void HistoryCurves::tick()
+Expected<std::size_t> HistoryCurves::open_tracker(const std::filesystem::path& path)
 {
+    Expected<std::size_t> opened = runs_.trackers().open(path);
+    if (opened)
+        looked_ = {};
+    return opened;
+}
+
+int HistoryCurves::next_tick() const
+{
+    return has_trackers() ? static_cast<int>(kFollowEvery.count()) : -1;
+}
+
+void HistoryCurves::tick(bool on_show)
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (on_show && has_trackers() && !runs_.trackers().is_reading() && now - looked_ >= kFollowEvery) {
+        looked_ = now;
+        runs_.trackers().read();
+    }
     std::string problem;
     if (!runs_.deliver(problem))
         return;
@@ -107,7 +126,8 @@ void HistoryCurves::draw(Canvas& canvas, const Rect& place, const Look& look)
     const int entries = static_cast<int>(runs_.curves().entries().size());
     if (entries == 0) {
         if (!runs_.is_reading())
-            canvas.text_in(place.row + 2, place.column, place.columns, "No run is marked", kMuted);
+            canvas.text_in(
+                place.row + 2, place.column, place.columns, has_trackers() ? "Reading..." : "No run is marked", kMuted);
         return;
     }
     const int across = place.columns >= kBeside && figures_.size() > 1 ? 2 : 1;
@@ -249,6 +269,8 @@ bool HistoryCurves::key(const Key& key)
         move_cursor(1);
     } else if (key.is(' ')) {
         toggle_chosen();
+    } else if (key.is('x')) {
+        close_tracker();
     } else if (key.is('e')) {
         ask_to_export();
     } else if (key.is('T')) {
@@ -333,6 +355,36 @@ void HistoryCurves::move_cursor(int step)
     runs_.curves().set_range(CurveRange{low, low + now.length()});
 }
 
+std::string HistoryCurves::chosen_key() const
+{
+    const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
+    const auto row = static_cast<std::size_t>(legend_.list.selected);
+    return row < entries.size() ? entries[row].key : std::string();
+}
+
+std::string HistoryCurves::chosen_place() const
+{
+    const std::string key = chosen_key();
+    return runs_.trackers().has(key) ? key : std::string();
+}
+
+void HistoryCurves::close_tracker()
+{
+    const std::string key = chosen_place();
+    if (key.empty()) {
+        desk_.tell(desk_.keyed("A run of the history: `v` goes back to choose others; `x` closes what trackers wrote"));
+        return;
+    }
+    runs_.close_tracker(key);
+    desk_.tell("Closed " + key);
+}
+
+void HistoryCurves::close_trackers()
+{
+    for (const std::string& id : runs_.trackers().ids())
+        runs_.close_tracker(id);
+}
+
 void HistoryCurves::toggle_chosen()
 {
     const std::vector<view::RunCurves::Entry> entries = runs_.curves().entries();
@@ -390,7 +442,8 @@ std::vector<Command> HistoryCurves::commands()
         {"Group repeats of a plan, or runs of a tag", "p", press('p')}, {"Choose the figures", "b", press('b')},
         {"Zoom in and out about the cursor", "+ -", press('+')},
         {"Move the cursor that is read off", "h l", press('l')}, {"Show all of the axis", "0", press('0')},
-        {"Hide or show a run", "Space", press(' ')}, {"Export the curves", "e", press('e')},
+        {"Hide or show a run", "Space", press(' ')}, {"Close a run that TensorBoard or W&B wrote", "x", press('x')},
+        {"Close all that trackers wrote", "", [this] { close_trackers(); }}, {"Export the curves", "e", press('e')},
         {"Show the first figure as a table", "T", press('T')}};
 }
 
@@ -399,7 +452,10 @@ Json HistoryCurves::state() const
     Json figures = Json::array();
     for (const CurveMetric metric : figures_)
         figures.push_back(name(metric));
-    return {{"axis", name(runs_.curves().axis())}, {"groups", name(runs_.curves().groups())},
+    Json trackers = Json::array();
+    for (const std::filesystem::path& path : runs_.trackers().paths())
+        trackers.push_back(path.string());
+    return {{"trackers", trackers}, {"axis", name(runs_.curves().axis())}, {"groups", name(runs_.curves().groups())},
         {"smoothing", std::lround(runs_.curves().smoothing() * kHundredths)}, {"figures", figures}};
 }
 
@@ -407,6 +463,8 @@ void HistoryCurves::restore(const Json& state)
 {
     if (!state.is_object())
         return;
+    for (const std::string& path : texts_of(state, "trackers"))
+        static_cast<void>(open_tracker(path)); // what is gone since bothers nobody who only starts the program
     runs_.curves().set_axis(kept_word(state, "axis", CurveAxis::step));
     runs_.curves().set_groups(kept_word(state, "groups", view::CurveGroups::none));
     runs_.curves().set_smoothing(member_or(state, "smoothing", 0) / kHundredths);

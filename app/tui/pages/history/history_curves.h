@@ -8,6 +8,7 @@
 #include "app/tui/widgets/table_view.h"
 #include "app/view/curves/curve_runs.h"
 
+#include <chrono>
 #include <set>
 
 namespace fourfold::tui {
@@ -17,7 +18,13 @@ public:
     explicit HistoryCurves(Desk& desk);
     void show(const std::vector<RunSummary>& runs); // these and no others
     void take(const std::string& run, const Json& event) { runs_.append(run, event); } // of a run that goes on
-    void tick();
+    // Lays the runs of TensorBoard or Weights & Biases in a file or folder beside them, until they are closed. How many
+    // it holds.
+    Expected<std::size_t> open_tracker(const std::filesystem::path& path);
+    [[nodiscard]] bool has_trackers() const { return !runs_.trackers().ids().empty(); }
+    void tick(bool on_show); // what trackers write is followed while it is looked at
+    [[nodiscard]] int next_tick() const; // milliseconds, negative: only when woken
+    [[nodiscard]] std::string chosen_place() const; // where a tracker's run lies; empty: it is of the history
 
     void draw(Canvas& canvas, const Rect& place, const Look& look);
     bool key(const Key& key);
@@ -48,6 +55,9 @@ private:
     [[nodiscard]] Table table(view::CurveMetric metric) const;
     void ask_to_export();
     void toggle_chosen();
+    [[nodiscard]] std::string chosen_key() const; // of the list; empty: there is none
+    void close_tracker(); // the chosen one
+    void close_trackers();
 
     Desk& desk_;
     view::CurveRuns runs_;
@@ -57,6 +67,7 @@ private:
     std::vector<PlotPlace> plots_; // as drawn last
     std::optional<double> pressed_, dragged_; // of the axis: where the mouse went down, and where it is
     TableView legend_;
+    std::chrono::steady_clock::time_point looked_{}; // at what trackers wrote
 };
 
 } // namespace fourfold::tui

@@ -31,9 +31,11 @@ std::vector<std::pair<std::filesystem::path, const char*>> found_here()
 }
 } // namespace
 
-HistoryImport::HistoryImport(Desk& desk, std::function<void(const std::string&)> imported)
+HistoryImport::HistoryImport(Desk& desk, std::function<void(const std::string&)> imported,
+    std::function<void(const std::filesystem::path&)> tracked)
     : desk_(desk)
     , imported_(std::move(imported))
+    , tracked_(std::move(tracked))
     , work_(desk.wake())
 {
 }
@@ -44,7 +46,8 @@ void HistoryImport::ask()
         desk_.tell("One import at a time: the last one is still being read", view::Tone::warning);
         return;
     }
-    std::vector<Picker::Item> items{{"A file or folder...", "type its name", [this] { ask_for_file(); }}};
+    std::vector<Picker::Item> items{{"A file or folder...", "type its name", [this] { ask_for_file(); }},
+        {"Curves of TensorBoard or W&B...", "a folder, followed while it grows", [this] { ask_for_curves(); }}};
     for (const auto& [path, what] : found_here())
         items.push_back({path.string(), what, [this, path = path] { take(path); }});
     for (const std::filesystem::path& table : published_tables())
@@ -63,6 +66,20 @@ void HistoryImport::ask_for_file()
         return std::string();
     });
     prompt->explain("Exported runs (.json), a measured table (.csv) or the folder of a run");
+    desk_.open(std::move(prompt));
+}
+
+void HistoryImport::ask_for_curves()
+{
+    auto prompt = std::make_unique<Prompt>("Curves of TensorBoard or W&B", "", [this](const std::string& text) {
+        const std::filesystem::path path = typed_path(text);
+        std::error_code error;
+        if (!std::filesystem::exists(path, error))
+            return printable(text) + ": there is no such file";
+        tracked_(path);
+        return std::string();
+    });
+    prompt->explain("A folder with event files of TensorBoard or runs of Weights & Biases; nothing is written there");
     desk_.open(std::move(prompt));
 }
 

@@ -11,6 +11,7 @@
 #include "app/view/text.h"
 #include "core/base/json_member.h"
 #include "core/base/text.h"
+#include "core/calibration/user/most_off.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,11 +25,14 @@ HistoryPage::HistoryPage(Desk& desk, ComparePage& compare, RunsPage& runs)
     , compare_(compare)
     , runs_(runs)
     , table_({}, 1)
-    , import_(desk, [this](const std::string& run) { show_imported(run); })
+    , import_(
+          desk, [this](const std::string& run) { show_imported(run); },
+          [this](const std::filesystem::path& path) { open_tracker(path); })
     , curves_(desk)
     , choice_(first_columns())
     , views_(
           desk, view::kRunsTable, [this] { return as_view(); }, [this](const auto& kept) { return show_view(kept); })
+    , traces_(desk.wake())
 {
     desk.run_event = [this](const std::string& run, const Json& event) { curves_.take(run, event); };
 }
@@ -53,7 +57,8 @@ Expected<void> HistoryPage::show_view(const view::SavedView& kept)
 void HistoryPage::tick()
 {
     import_.tick();
-    curves_.tick();
+    curves_.tick(is_following());
+    traces_.deliver();
     if (recalibration_)
         recalibration_->deliver();
     if (desk_.page() != PageId::history)
@@ -69,7 +74,10 @@ void HistoryPage::read()
     problem_ = runs ? "" : runs.error().line();
     if (!runs)
         return;
+    const bool due = std::ranges::any_of(*runs, &RunSummary::most_off_due);
     list_.show(*std::move(runs));
+    if (due && !traces_.is_running())
+        compare_traces();
     if (!list_.set_filter(filter_)) // of the fields that are there now
         filter_.clear();
     std::erase_if(marked_, [this](const std::string& id) {
@@ -81,11 +89,43 @@ void HistoryPage::read()
         curves_.show(meant());
 }
 
+// What nobody could say when the events came in: a prediction for each trace takes a while, so the list is there first.
+void HistoryPage::compare_traces()
+{
+    traces_.start([this](const std::stop_token& stop) -> view::Background::Done {
+        const Expected<int> compared = fourfold::compare_traces(view::history_file_or({}), stop);
+        return [this, changed = compared && *compared > 0] {
+            if (changed)
+                read();
+        };
+    });
+}
+
 void HistoryPage::show_curves()
 {
-    shows_curves_ = !meant().empty();
+    shows_curves_ = !meant().empty() || curves_.has_trackers();
     if (shows_curves_)
         curves_.show(meant());
+}
+
+void HistoryPage::open_tracker(const std::filesystem::path& path)
+{
+    const Expected<std::size_t> opened = curves_.open_tracker(path);
+    if (!opened) {
+        desk_.tell(opened.error().line(), view::Tone::bad);
+        return;
+    }
+    show_curves();
+    desk_.tell(view::counted(double(*opened), "run") + " of " + path.string() + " among the curves");
+}
+
+void HistoryPage::open_trace(const RunDetail& run)
+{
+    Expected<view::RunTrace> traced = view::trace_of_run(run);
+    if (!traced)
+        desk_.tell(traced.error().line(), view::Tone::bad);
+    else if (show_trace)
+        show_trace(std::move(traced->trace), std::move(traced->beside));
 }
 
 // The new run is chosen; a filter that leaves it out goes.
@@ -317,6 +357,8 @@ void HistoryPage::ask_about_plan()
         {"Run it again", "where it ran", [open] { open(false, true); }}};
     if (view::has_checkpoint(*run))
         items.push_back({"Go on from its newest checkpoint", "where it ran", [open] { open(true, true); }});
+    if (run->summary.most_off || run->summary.most_off_due)
+        items.push_back({"Its traced step", "beside the planned one", [this, run = *run] { open_trace(run); }});
     desk_.open(std::make_unique<Picker>("The plan of " + run->summary.name, std::move(items)));
 }
 
@@ -363,9 +405,9 @@ std::vector<Command> HistoryPage::commands()
         {"Lay the curves of the marked runs over each other", "v", press('v')},
         {"Compare the run, or the marked ones", "C", press('C')},
         {"Fit a stack's constants to the marked runs", "K", press('K')},
-        {"The plan of the run: open it, run it again, go on from its checkpoint", "P", press('P')},
-        {"Import runs and measured tables", "I", press('I')}, {"Tags", "t", press('t')}, {"Note", "n", press('n')},
-        {"Delete the run, or the marked ones", "D", press('D')},
+        {"The plan of the run: open it, run it again, go on from its checkpoint; its traced step", "P", press('P')},
+        {"Import runs and measured tables, open curves of TensorBoard or W&B", "I", press('I')},
+        {"Tags", "t", press('t')}, {"Note", "n", press('n')}, {"Delete the run, or the marked ones", "D", press('D')},
         {"Go to the picture, or back to the table", "Tab", [this] { key({Key::tab}); }},
         {"Sort by another column", "< >", press('>')}, {"Turn the order round", "r", press('r')},
         {"Take back the last change of the history", "u", press('u')}, {"Export the runs on show", "e", press('e')},

@@ -12,6 +12,7 @@
 #include "app/view/history/history_edits.h"
 #include "app/view/history/recalibration.h"
 #include "app/view/history/runs_list.h"
+#include "app/view/trace/trace_study.h"
 
 #include <set>
 
@@ -44,8 +45,16 @@ public:
     }
     void restore(const Json& state) override;
     void tick() override;
+    [[nodiscard]] int next_tick() const override { return is_following() ? curves_.next_tick() : -1; }
+
+    void take(const std::filesystem::path& runs) { import_.take(runs); } // exported ones, or the folder of one
+    void open_tracker(const std::filesystem::path& path); // of TensorBoard or Weights & Biases, among the curves
+    std::function<void(StepTrace trace, view::TraceBeside beside)> show_trace; // over the page
 
 private:
+    [[nodiscard]] bool is_following() const { return shows_curves_ && desk_.page() == PageId::history; }
+    void open_trace(const RunDetail& run);
+    void compare_traces();
     [[nodiscard]] static ColumnChoice first_columns();
     void show_imported(const std::string& run);
     [[nodiscard]] view::SavedView as_view() const;
@@ -84,6 +93,7 @@ private:
     ColumnChoice choice_;
     ViewMenu views_;
     std::shared_ptr<view::Recalibration> recalibration_; // the last one
+    view::Background traces_; // that are laid beside their predictions
     bool shows_curves_ = false; // instead of the table
     std::vector<view::HistoryStep> done_, undone_;
     bool fresh_ = false; // was read since the page came in sight

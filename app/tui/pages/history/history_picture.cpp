@@ -58,8 +58,10 @@ void HistoryPage::sort_by(int column)
 // What the chosen point is.
 std::string HistoryPage::remark() const
 {
+    if (shows_curves_)
+        return curves_.chosen_place();
     const RunSummary* const run = chosen();
-    if (shows_curves_ || !picture_.focused || run == nullptr)
+    if (!picture_.focused || run == nullptr)
         return {};
     if (!run->measured_tps_per_gpu || !run->predicted_tps_per_gpu)
         return run->name + ": nothing was measured of it, or predicted";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/runs/trace_box.h"
 
+#include "app/view/trace/trace_study.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/predict/term_off.h"
@@ -64,7 +65,7 @@ void TraceBox::draw(Canvas& canvas, const Look& look)
         canvas.text_in(inside.row, inside.column, inside.columns,
             work_.is_running() ? "Predicting..." : "The plan of this run has no timeline to stand beside it", kMuted);
     canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
-        "arrows bar  + - zoom  H L pan  0 all  Space mark  M measure  e export  Esc closes", kMuted);
+        "arrows bar  + - zoom  H L pan  0 all  M measure  T parts  e export  Esc closes", kMuted);
 }
 
 void TraceBox::key(const Key& key)
@@ -75,6 +76,8 @@ void TraceBox::key(const Key& key)
         close();
     else if (key.is('e') && measured_)
         ask_to_export();
+    else if (key.is('T') && measured_ && predicted_)
+        desk_.show_table("Parts of the step", view::stage_parts(*predicted_, *measured_));
     else
         timelines_.key(key, all().size());
 }

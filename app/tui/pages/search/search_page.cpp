@@ -144,7 +144,7 @@ void SearchPage::start()
     kept_.reset();
     said_ = "Searching...";
     began_ = std::chrono::steady_clock::now();
-    job_.start(*std::move(request));
+    job_.start(*std::move(request), desk_.find);
 }
 
 void SearchPage::tick()

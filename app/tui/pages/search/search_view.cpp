@@ -43,7 +43,8 @@ void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
         table_.hide();
         picture_.place
             = draw_plot(canvas, {body.row, body.column, body.rows - 1, body.columns}, front(kMostDots), look);
-        canvas.text_in(body.row + body.rows - 1, body.column, body.columns, remark(), kMuted);
+        if (const std::optional<std::size_t> id = chosen()) // below stands which layout it is
+            canvas.text_in(body.row + body.rows - 1, body.column, body.columns, results_.certainty(*id), kMuted);
         return;
     }
     const int plot_rows = wide || !high ? 0 : std::clamp(body.rows / 3, 8, 18);

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/tui/projects.h"
+
+#include "app/tui/pages/compare/compare_page.h"
+#include "app/view/text.h"
+#include "core/base/json_member.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fourfold::tui {
+
+namespace {
+constexpr std::chrono::milliseconds kProjectEvery{1000}; // from a change to its being in the file
+constexpr std::size_t kMostProjects = 10;
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines;
+}
+} // namespace
+
+Projects::Projects(Desk& desk, ComparePage& compare)
+    : desk_(desk)
+    , compare_(compare)
+{
+}
+
+Projects::~Projects()
+{
+    desk_.project_views = {};
+}
+
+void Projects::open(const std::filesystem::path& place)
+{
+    Expected<view::Project> read = view::Project::open(place);
+    if (!read) {
+        desk_.tell("The project cannot be opened: " + read.error().line(), view::Tone::bad);
+        return;
+    }
+    const auto project = std::make_shared<view::Project>(*std::move(read));
+    desk_.unless_any_unsaved([this, project] {
+        if (project_ && project_->folder() != project->folder())
+            keep();
+        adopt(std::move(*project));
+        unusable_ = project_->plans();
+        const std::vector<Problem> problems = desk_.open_instead(unusable_);
+        std::erase_if(unusable_, [this](const auto& file) { return desk_.plans().index_of(file) >= 0; });
+        show_comparison();
+        desk_.tell("Project " + name() + ": " + view::counted(double(project_->plans().size()), "plan"));
+        tell_unusable(problems);
+    });
+}
+
+void Projects::tell_unusable(const std::vector<Problem>& problems)
+{
+    if (!problems.empty())
+        desk_.tell(view::counted(double(problems.size()), "plan") + " of project " + name()
+                + " cannot be opened: " + problems.front().line(),
+            view::Tone::warning);
+}
+
+void Projects::adopt(view::Project project)
+{
+    project_ = std::move(project);
+    unusable_.clear();
+    asks_ = false;
+    std::erase(recent_, project_->folder());
+    recent_.insert(recent_.begin(), project_->folder());
+    recent_.resize(std::min(recent_.size(), kMostProjects));
+    desk_.folder = project_->folder();
+    desk_.project_views = project_->views([this] { keep(); });
+    looked_ = std::chrono::steady_clock::now();
+}
+
+void Projects::show_comparison()
+{
+    ComparePage::Sets sets;
+    const Json kept = project_->object_part(view::kComparisonsPart);
+    for (const auto& [name, set] : kept.items())
+        sets[name] = view::kept_comparison(set, project_->folder());
+    compare_.set_sets(std::move(sets));
+    compare_.show(view::kept_comparison(project_->part(view::kComparisonPart), project_->folder()));
+}
+
+void Projects::gather()
+{
+    std::vector<std::filesystem::path> open;
+    for (int i = 0; i < desk_.plans().count(); ++i) {
+        if (const std::filesystem::path& file = desk_.plans().at(i).file(); !file.empty())
+            open.push_back(file);
+    }
+    project_->follow_plans(open, unusable_);
+    const std::filesystem::path& folder = project_->folder();
+    project_->set_part(view::kComparisonPart, view::to_json(compare_.comparison(), folder));
+    Json sets = Json::object();
+    for (const auto& [name, set] : compare_.sets())
+        sets[name] = view::to_json(set, folder);
+    project_->set_part(view::kComparisonsPart, std::move(sets));
+}
+
+void Projects::keep()
+{
+    if (!project_ || asks_)
+        return;
+    gather();
+    if (!project_->is_changed())
+        return;
+    if (project_->is_changed_on_disk()) {
+        ask_about_change();
+        return;
+    }
+    const Expected<void> written = project_->save();
+    if (!written && !has_failed_)
+        desk_.tell("The project cannot be kept: " + written.error().line(), view::Tone::warning);
+    has_failed_ = !written;
+}
+
+int Projects::next_tick() const
+{
+    return project_ ? static_cast<int>(kProjectEvery.count()) : -1;
+}
+
+void Projects::tick()
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (!project_ || asks_ || now - looked_ < kProjectEvery)
+        return;
+    looked_ = now;
+    look();
+}
+
+// What others wrote is read again where nothing here is lost by it; else somebody has to say which of the two stays.
+void Projects::look()
+{
+    if (!project_->is_changed_on_disk()) {
+        keep();
+        return;
+    }
+    gather(); // what was not written yet
+    bool has_changes = project_->is_changed();
+    for (int i = 0; i < desk_.plans().count(); ++i)
+        has_changes = has_changes || desk_.plans().at(i).is_dirty();
+    if (has_changes)
+        ask_about_change();
+    else
+        open(std::filesystem::path(project_->folder()));
+}
+
+void Projects::ask_about_change()
+{
+    asks_ = true;
+    const auto mine = [this] {
+        asks_ = false;
+        if (!project_)
+            return;
+        project_->keep_mine();
+        keep();
+    };
+    desk_.open(std::make_unique<Question>("Changed on disk",
+        "The file of project " + name() + " was changed by another program, and here there are changes too.",
+        std::vector<Question::Choice>{{U'r', "reload it",
+                                          [this] {
+                                              asks_ = false;
+                                              if (project_)
+                                                  open(std::filesystem::path(project_->folder()));
+                                          }},
+            {U'k', "keep mine", mine}, {U'l', "later", [this] {
+                                            asks_ = false;
+                                            looked_ = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+                                        }}}));
+}
+
+void Projects::save_all()
+{
+    int saved = 0;
+    for (int i = 0; i < desk_.plans().count(); ++i) {
+        const view::PlanEditor& plan = desk_.plans().at(i);
+        if (!plan.is_dirty())
+            continue;
+        desk_.show_plan(i);
+        desk_.save();
+        if (plan.is_dirty())
+            return; // it asks, or said what is wrong
+        ++saved;
+    }
+    keep();
+    desk_.tell("Saved: " + view::counted(saved, "plan") + (project_ ? ", and project " + name() : std::string()),
+        view::Tone::good);
+}
+
+void Projects::close()
+{
+    desk_.unless_any_unsaved([this] {
+        keep();
+        const std::string was = name();
+        project_.reset();
+        unusable_.clear();
+        desk_.folder.clear();
+        desk_.project_views = {};
+        desk_.open_instead({});
+        compare_.set_sets({});
+        compare_.show({});
+        desk_.tell("Closed project " + was);
+    });
+}
+
+void Projects::ask_for_folder(const std::string& title, std::function<void(const std::filesystem::path&)> take)
+{
+    auto prompt = std::make_unique<Prompt>(title, "", [take = std::move(take)](const std::string& text) {
+        const std::filesystem::path folder = typed_path(text);
+        if (folder.empty())
+            return std::string("a folder is needed");
+        take(folder);
+        return std::string();
+    });
+    prompt->explain("A folder; its file is " + std::string(view::kProjectFile));
+    desk_.open(std::move(prompt));
+}
+
+void Projects::create(const std::filesystem::path& folder)
+{
+    Expected<view::Project> project = view::Project::create(folder);
+    if (!project) {
+        desk_.tell("The project cannot be made: " + project.error().line(), view::Tone::bad);
+        return;
+    }
+    keep(); // the one that was open
+    adopt(*std::move(project));
+    keep();
+    desk_.tell("Project " + name() + "; the open plans that are files belong to it", view::Tone::good);
+}
+
+void Projects::ask_to_open()
+{
+    std::vector<Picker::Item> items{{"A folder...", "type its name",
+        [this] { ask_for_folder("Open project", [this](const std::filesystem::path& folder) { open(folder); }); }}};
+    for (const std::filesystem::path& folder : recent_) {
+        if (view::is_project(folder))
+            items.push_back(
+                {folder.filename().string(), folder.parent_path().string(), [this, folder] { open(folder); }});
+    }
+    std::error_code error;
+    for (const std::filesystem::path& folder : {std::filesystem::current_path(error)}) {
+        if (view::is_project(folder) && std::ranges::find(recent_, folder) == recent_.end())
+            items.push_back(
+                {folder.filename().string(), "where the program was started", [this, folder] { open(folder); }});
+    }
+    desk_.open(std::make_unique<Picker>("Open project", std::move(items)));
+}
+
+void Projects::ask_other_plans()
+{
+    std::vector<Picker::Item> items;
+    for (const std::filesystem::path& file : view::plans_of_folder(project_->folder())) {
+        if (desk_.plans().index_of(file) < 0)
+            items.push_back({file.filename().string(), "", [this, file] { desk_.open_plan(file); }});
+    }
+    if (items.empty())
+        desk_.tell("All plans of the folder are open");
+    else
+        desk_.open(std::make_unique<Picker>("Other plans of " + name(), std::move(items)));
+}
+
+void Projects::ask_notes()
+{
+    std::vector<Picker::Item> items;
+    const std::vector<std::string> lines = lines_of(project_->notes());
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        items.push_back({lines[i], "", [this, i] { ask_line(i); }});
+    items.push_back({"A new line...", "", [this, i = lines.size()] { ask_line(i); }});
+    desk_.open(std::make_unique<Picker>("Notes of " + name(), std::move(items), static_cast<int>(lines.size())));
+}
+
+void Projects::ask_line(std::size_t line)
+{
+    const std::vector<std::string> before = lines_of(project_->notes());
+    auto prompt = std::make_unique<Prompt>(
+        "Notes of " + name(), line < before.size() ? before[line] : "", [this, line](const std::string& text) {
+            if (!project_)
+                return std::string();
+            std::vector<std::string> lines = lines_of(project_->notes());
+            const std::string words(trimmed(text));
+            if (line >= lines.size() && !words.empty())
+                lines.push_back(words);
+            else if (line < lines.size() && words.empty())
+                lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(line));
+            else if (line < lines.size())
+                lines[line] = words;
+            std::string notes;
+            for (const std::string& one : lines)
+                notes += one + "\n";
+            project_->set_notes(notes);
+            keep();
+            ask_notes();
+            return std::string();
+        });
+    prompt->explain("A line; an empty one goes");
+    desk_.open(std::move(prompt));
+}
+
+std::vector<Command> Projects::commands()
+{
+    std::vector<Command> commands{{"Open project", "", [this] { ask_to_open(); }},
+        {"New project", "",
+            [this] {
+                ask_for_folder(
+                    "Folder of the new project", [this](const std::filesystem::path& folder) { create(folder); });
+            }},
+        {"Save every plan", "", [this] { save_all(); }}};
+    if (project_)
+        commands.insert(commands.end(),
+            {{"Other plans of this project", "", [this] { ask_other_plans(); }},
+                {"Notes of this project", "", [this] { ask_notes(); }}, {"Close project", "", [this] { close(); }}});
+    return commands;
+}
+
+Json Projects::state() const
+{
+    Json recent = Json::array();
+    for (const std::filesystem::path& folder : recent_)
+        recent.push_back(folder.string());
+    return {{"open", project_ ? project_->folder().string() : std::string()}, {"recent", recent}};
+}
+
+// The session has the plans already, with changes that were not saved; the file may have been changed since.
+void Projects::restore(const Json& state)
+{
+    if (!state.is_object())
+        return;
+    for (const std::string& folder : texts_of(state, "recent"))
+        recent_.emplace_back(folder);
+    const std::string open = member_or(state, "open", std::string());
+    if (open.empty())
+        return;
+    Expected<view::Project> project = view::Project::open(open);
+    if (!project) {
+        desk_.tell("The project of last time cannot be opened: " + project.error().line(), view::Tone::warning);
+        return;
+    }
+    const int shown = desk_.plans().current_index();
+    const std::filesystem::path file = desk_.plan().file();
+    adopt(*std::move(project));
+    unusable_ = project_->plans();
+    const std::vector<Problem> problems = desk_.open_instead(unusable_, true);
+    std::erase_if(unusable_, [this](const auto& one) { return desk_.plans().index_of(one) >= 0; });
+    const int again = file.empty() ? shown : desk_.plans().index_of(file);
+    desk_.show_plan(std::clamp(again, 0, desk_.plans().count() - 1));
+    show_comparison();
+    tell_unusable(problems);
+}
+
+} // namespace fourfold::tui
