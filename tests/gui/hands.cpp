@@ -16,7 +16,6 @@
 #include <QTimer>
 
 #include <memory>
-#include <vector>
 
 namespace fourfold::ui::test {
 
@@ -178,57 +177,15 @@ bool clickMenuBar(QWidget& window, const QStringList& entries)
     return false;
 }
 
-namespace {
-struct Told {
-    const QObject* object;
-    QAccessible::Event event;
-    QAccessible::Role role;
-    QString words;
-};
-std::vector<Told> told; // the handler of Qt's has no data of its own
-
-void take(QAccessibleEvent* event)
+QStringList announcements(const QWidget& window)
 {
-    const QAccessibleInterface* of = event->accessibleInterface();
-    if (!of || !of->isValid())
-        return;
-    const bool isDescription = event->type() == QAccessible::DescriptionChanged;
-    told.push_back({event->object(), event->type(), of->role(),
-        of->text(isDescription ? QAccessible::Description : QAccessible::Name)});
-}
-} // namespace
-
-SpokenWords::SpokenWords()
-{
-    told.clear();
-    QAccessible::setActive(true);
-    QAccessible::installUpdateHandler(take);
-}
-
-SpokenWords::~SpokenWords()
-{
-    QAccessible::installUpdateHandler(nullptr);
-    QAccessible::setActive(false);
-}
-
-QStringList SpokenWords::notes() const
-{
-    QStringList notes;
-    for (const Told& one : told) {
-        if (one.event == QAccessible::ObjectShow && one.role == QAccessible::Notification)
-            notes << one.words;
+    QStringList words;
+    for (QWidget* child : window.findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+        const QAccessibleInterface* told = QAccessible::queryAccessibleInterface(child);
+        if (told && told->role() == QAccessible::Notification)
+            words << told->text(QAccessible::Name);
     }
-    return notes;
-}
-
-QStringList SpokenWords::descriptionsOf(const QWidget& widget) const
-{
-    QStringList descriptions;
-    for (const Told& one : told) {
-        if (one.event == QAccessible::DescriptionChanged && one.object == &widget)
-            descriptions << one.words;
-    }
-    return descriptions;
+    return words;
 }
 
 } // namespace fourfold::ui::test

@@ -55,15 +55,7 @@ bool clickMenu(QPushButton& button, const QStringList& entries, bool* asked = nu
 // The same in the window's menu bar: the first text is the menu's.
 bool clickMenuBar(QWidget& window, const QStringList& entries);
 
-// What assistive technology is told while this lives; one at a time.
-class SpokenWords {
-public:
-    SpokenWords();
-    ~SpokenWords();
-    SpokenWords(const SpokenWords&) = delete;
-    SpokenWords& operator=(const SpokenWords&) = delete;
-    [[nodiscard]] QStringList notes() const; // notifications, in their order
-    [[nodiscard]] QStringList descriptionsOf(const QWidget& widget) const; // as they changed
-};
+// What a screen reader was told of a window lately beside what has the focus, in its order.
+QStringList announcements(const QWidget& window);
 
 } // namespace fourfold::ui::test

@@ -14,6 +14,7 @@
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QTableView>
 
 using namespace fourfold;
@@ -87,6 +88,7 @@ private slots:
             const int needs = table.fontMetrics().horizontalAdvance(QStringLiteral("⚠ extrapolated")) + 40;
             QVERIFY2(table.columnWidth(ResultsModel::confidence) < needs * 2,
                 qPrintable(QStringLiteral("%1 of %2").arg(table.columnWidth(ResultsModel::confidence)).arg(width)));
+            QVERIFY2(table.horizontalScrollBar()->maximum() == 0, qPrintable(QString::number(width)));
             QList<int> widths;
             for (const int column : shown) {
                 widths << table.columnWidth(column);

@@ -62,6 +62,7 @@ private slots:
             MainWindow window(presets, withSession);
             window.show();
             QVERIFY(window.openPlan(plan(QStringLiteral("overview.plan.json")).toStdString()));
+            QVERIFY(QTest::qWaitFor([&] { return window.document().isAnswered(); }, test::kPatience));
             window.planPage().timeline().setFocus();
             QTest::keyClick(&window.planPage().timeline(), Qt::Key_O);
             QVERIFY(!window.planPage().timeline().hasOverview());

@@ -75,7 +75,11 @@ void TableHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int sectio
 QSize TableHeader::sectionSizeFromContents(int section) const
 {
     const QSize size = QHeaderView::sectionSizeFromContents(section);
-    return isSortIndicatorShown() ? size + QSize(0, px(kMarkRoom)) : size;
+    if (!isSortIndicatorShown())
+        return size;
+    // Qt leaves room for its mark beside the words, as wide as the heading is high; ours stands over them.
+    const int beside = size.height() + style()->pixelMetric(QStyle::PM_HeaderMargin, nullptr, this);
+    return size + QSize(px(4) - beside, px(kMarkRoom));
 }
 
 void TableHeader::paintSection(QPainter* painter, const QRect& rect, int section) const
