@@ -5,7 +5,6 @@
 #include "runner/agent/checks/node_checks.h"
 #include "runner/agent/node/numa.h"
 #include "runner/agent/ranks/rank_log.h"
-#include "runner/agent/slurm/job_end.h"
 #include "runner/agent/slurm/job_question.h"
 #include "runner/agent/slurm/slurm_checks.h"
 #include "runner/agent/slurm/slurm_commands.h"
@@ -22,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -280,54 +278,6 @@ TEST_F(SlurmPrograms, RubbishIsNoAnswer)
     write_program("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified'; exit 1\n");
     write_program("squeue", "exit 1\n");
     EXPECT_TRUE(look_at_job("7").answered);
-}
-
-// Slurm is asked for the end of a job after its sign, and only what it says counts: limits are moved, and it may be
-// silent or say what is none.
-TEST_F(SlurmPrograms, AJobsEndIsNearWhenSlurmSaysSo)
-{
-    const auto says = [&](const std::string& end) {
-        write_program("scontrol",
-            "echo >> '" + (folder / "asked").string() + "'\necho 'JobState=RUNNING Reason=None EndTime=" + end + "'\n");
-    };
-    const auto in_seconds = [](int seconds) {
-        const std::time_t end = std::time(nullptr) + seconds;
-        std::tm local{};
-        char text[40];
-        localtime_r(&end, &local);
-        return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local));
-    };
-    const auto is_near_within = [](JobEnd& end, double needed_s, int tries) {
-        for (int i = 0; i < tries; ++i, usleep(10000)) {
-            if (end.is_near(needed_s))
-                return true;
-        }
-        return false;
-    };
-    says(in_seconds(30));
-    JobEnd early("7");
-    EXPECT_FALSE(is_near_within(early, 60, 20));
-    EXPECT_FALSE(std::filesystem::exists(folder / "asked")) << "slurmctld serves a whole cluster";
-    early.warned();
-    early.warned(); // some hosts give it twice
-    EXPECT_TRUE(is_near_within(early, 60, 1000));
-
-    says(in_seconds(3600)); // moved meanwhile
-    EXPECT_FALSE(is_near_within(early, 60, 100));
-    for (const std::string end : {"Unknown", "", "soon"}) {
-        says(end);
-        JobEnd rubbish("7");
-        rubbish.warned();
-        EXPECT_FALSE(is_near_within(rubbish, 60, 100)) << end;
-    }
-    write_program("scontrol", "exec sleep 600\n");
-    JobEnd silent("7");
-    silent.warned();
-    EXPECT_FALSE(is_near_within(silent, 60, 100));
-    says(in_seconds(-5)); // Slurm ends jobs somewhat later than it says
-    JobEnd over("7");
-    over.warned();
-    EXPECT_TRUE(is_near_within(over, 60, 1000));
 }
 
 // Who follows a run would seem to be cut off, and would be asked anew for ever.
