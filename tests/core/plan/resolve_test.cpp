@@ -181,12 +181,12 @@ TEST(Resolve, NotesWhatAModelLeavesOut)
 {
     Json document = base_plan().document;
     document["model"] = {{"model_type", "llama"}, {"hidden_size", 64}, {"num_hidden_layers", 2},
-        {"num_attention_heads", 4}, {"intermediate_size", 128}, {"vocab_size", 256}, {"num_nextn_predict_layers", 1},
+        {"num_attention_heads", 4}, {"intermediate_size", 128}, {"vocab_size", 256}, {"attn_logit_softcapping", 30.0},
         {"bos_token_id", 1}, {"never_heard_of", 1}};
     const auto notes = [&] { return resolved(must(plan_from_json(document, "test"))).notes; };
     ASSERT_EQ(notes().size(), 1u) << "what is known to cost something";
-    EXPECT_EQ(notes().front().rfind("model.num_nextn_predict_layers: modules that predict further tokens", 0), 0u);
-    document["model"]["num_nextn_predict_layers"] = 0;
+    EXPECT_EQ(notes().front().rfind("model.attn_logit_softcapping: the cap of attention scores", 0), 0u);
+    document["model"]["attn_logit_softcapping"] = 0;
     EXPECT_TRUE(notes().empty());
 }
 
