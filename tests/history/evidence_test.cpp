@@ -161,10 +161,10 @@ TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeShiftAndWidenIt)
     weigh_own_runs(prediction, history.near(plan));
     EXPECT_EQ(prediction.evidence, Evidence::calibrated);
     EXPECT_NEAR(*prediction.tps_per_gpu, *model.tps_per_gpu / 2, 1e-6 * *model.tps_per_gpu) << "far beyond scatter";
-    EXPECT_NEAR(*prediction.step_time_s, *model.step_time_s * 2, 1e-6 * *model.step_time_s);
+    EXPECT_NEAR(*prediction.step_time_s, *model.step_time_s * 2, 1e-5 * *model.step_time_s) << "speeds are kept short";
     EXPECT_NEAR(*prediction.mfu, *model.mfu / 2, 1e-6);
     EXPECT_NEAR(prediction.time_by_part.total(), *prediction.step_time_s, 1e-9 * *model.step_time_s);
-    EXPECT_NEAR(prediction.timeline.length_s, 2 * model.timeline.length_s, 1e-6 * model.timeline.length_s);
+    EXPECT_NEAR(prediction.timeline.length_s, 2 * model.timeline.length_s, 1e-5 * model.timeline.length_s);
     ASSERT_TRUE(prediction.own_shift);
     EXPECT_EQ(prediction.own_shift->runs, 1);
     EXPECT_EQ(prediction.own_shift->share, 1);

@@ -76,8 +76,7 @@ private:
     Lease lease_;
     NodeCauses causes_;
     RunEnd end_;
-    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, log_warned_ = false,
-         status_warned_ = false;
+    bool stopping_ = false, tree_empty_ = true, gave_up_ = false, log_warned_ = false, status_warned_ = false;
 };
 
 } // namespace fourfold

@@ -334,7 +334,7 @@ TEST(TableReader, ReadsExpertsAndTranslatesTheWordsOfItsSource)
     EXPECT_EQ(plan.model.head_dim, 128);
 
     auto deepseek = qwen;
-    deepseek.insert_or_assign("model", "DeepSeekV3 (w/ MTP)");
+    deepseek.insert_or_assign("model", "DeepSeekV3 (w/o MTP)");
     for (const auto& [column, text] : std::map<std::string, std::string>{{"layers", "61"}, {"hidden", "7168"},
              {"heads", "128"}, {"kv_heads", "128"}, {"ffn", "2048"}, {"vocab", "129280"},
              {"assumed", "experts=256;experts_per_token=8;attention=mla;stack=megatron-lm;global_batch=512"}})
