@@ -343,6 +343,11 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     if ((own ? shape.head : shape.embedding) && plan.training.offload != Offload::activations)
         add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank),
             own ? "input of the head" : "embedding output");
+    const bool sends = own && !shape.head && plan.layout.pp > 1;
+    for (const Lifetime pass : {Lifetime::forward, Lifetime::backward})
+        if (sends && plan.training.offload != Offload::activations)
+            add_allocation<Number>(list, MemoryKind::activations, pass, layer_input_bytes<Number>(rank),
+                "message on its way", "what went to the next stage and is not known to have arrived");
     if (shape.head) {
         const Number logits = logits_bytes<Number>(plan, rank);
         add_allocation<Number>(

@@ -95,7 +95,10 @@ TEST_P(Offloaded, ActivationsAreWhereThePlannerCountsThem)
     // to have arrived before the first gradient comes: of many micro-batches, most is held then.
     const double further = more.training.micro_batches - many.training.micro_batches;
     const double each = (planned(more).peak - planned(many).peak) / further;
-    EXPECT_NEAR(double(rehearsed(more).requested - rehearsed(many).requested) / further, each, kBeside * each);
+    // Where layers are computed again, most is held in a backward pass: its gradient shows that all outputs have
+    // arrived, which the planner leaves out.
+    const double held = away.training.recompute == Recompute::full ? each / 2 : each;
+    EXPECT_NEAR(double(rehearsed(more).requested - rehearsed(many).requested) / further, held, kBeside * each);
     const double input = each / 2; // of a layer
     EXPECT_GT(saved, 0.2 * plan_with_all.activations);
     EXPECT_NEAR(double(with.requested) - double(without.requested), saved, kBeside * saved + input);

@@ -46,10 +46,10 @@ std::vector<Shipped> shipped()
 
 class RehearsedTime : public ::testing::TestWithParam<Shipped> { };
 
-// Both price the same kernels and messages. What is left between them: a rehearsal waits for each message where it is
-// waited for, the planner hides shares of them; and the planner has the host's time, which a rehearsal has not. That is
-// more of a step on a CPU, where the planner's constants were fitted to whole steps, in deep pipelines of eager GPUs,
-// and of small models.
+// Both price the same kernels, messages and launches. What is left between them: a rehearsal waits for each message
+// where it is waited for, the planner hides shares of them; and a rehearsal has the host's time at the end of a pass.
+// That is more of a step on a CPU, where the planner's constants were fitted to whole steps, in deep pipelines of eager
+// GPUs, and of small models.
 TEST_P(RehearsedTime, IsNearThePlanned)
 {
     constexpr int kMany = 256;

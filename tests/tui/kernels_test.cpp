@@ -159,7 +159,8 @@ TEST_F(TuiKernels, AStoredRunsTracedStepIsLookedAt)
             {step_line(0, 1),
                 R"({"seq":1,"time":"2026-01-01T00:00:02.000Z","rank":0,"event":"trace","step":1,"traceEvents":[)"
                 R"({"cat":"forward","ph":"X","tid":0,"ts":0,"dur":2000,"args":{"micro_batch":0,"chunk":0}},)"
-                R"({"cat":"backward","ph":"X","tid":1,"ts":2000,"dur":4000,"args":{"micro_batch":0,"chunk":0}}]})"}));
+                R"({"cat":"backward","ph":"X","tid":1,"ts":2000,"dur":4000,"args":{"micro_batch":0,"chunk":0}}],)"
+                R"("otherData":{"step_time_s":0.006}})"}));
         must(store.set_state(run.id, RunState::ok));
     }
     TerminalProgram program(fixed(), options(40, 120));
