@@ -283,6 +283,10 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
             slopes = larger(slopes, backward_bytes<Number>(plan, rank, true));
         add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, slopes, "gradients within a layer",
             "of activations, from product to product");
+        for (const Lifetime pass : {Lifetime::forward, Lifetime::backward})
+            if (plan.layout.pp > 1 && training.offload != Offload::activations)
+                add_allocation<Number>(list, MemoryKind::activations, pass, layer_input_bytes<Number>(rank),
+                    "message on its way", "what went to another stage and is not known to have arrived");
     }
     // One micro-batch's layers come as another's go.
     if (plan.layout.pp == 1 && passes_side_by_side(plan))
@@ -343,11 +347,6 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     if ((own ? shape.head : shape.embedding) && plan.training.offload != Offload::activations)
         add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank),
             own ? "input of the head" : "embedding output");
-    const bool sends = own && !shape.head && plan.layout.pp > 1;
-    for (const Lifetime pass : {Lifetime::forward, Lifetime::backward})
-        if (sends && plan.training.offload != Offload::activations)
-            add_allocation<Number>(list, MemoryKind::activations, pass, layer_input_bytes<Number>(rank),
-                "message on its way", "what went to the next stage and is not known to have arrived");
     if (shape.head) {
         const Number logits = logits_bytes<Number>(plan, rank);
         add_allocation<Number>(
