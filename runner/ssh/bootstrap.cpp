@@ -209,8 +209,10 @@ Expected<ShellNoise> bootstrap(SshStream& stream, const AgentPlace& place, const
     std::string groups;
     for (const std::string& folder : place.group_writable)
         groups += ":" + folder;
-    FOURFOLD_CHECK(stream.write_all(place.base_folder + "\n" + place.sha256 + "\n" + groups + "\n"));
-    FOURFOLD_TRY(std::string word, listener.word());
+    const auto asked = stream.write_all(place.base_folder + "\n" + place.sha256 + "\n" + groups + "\n");
+    if (!asked && !asked.error().message.starts_with(kCommandEnded))
+        return asked.error();
+    FOURFOLD_TRY(std::string word, listener.word()); // says why, when the command ended before it was asked
     if (word == "need") {
         const auto sent = send_agent(stream, agent, progress);
         auto answer = listener.word(); // says why, when the sending failed

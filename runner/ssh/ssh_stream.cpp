@@ -119,13 +119,20 @@ std::string SshStream::reason() const
                                                                            : "the host closed the connection";
 }
 
+// Of a closed channel the same words whichever of reading and writing finds it out first. Without a connection libssh
+// calls every channel closed.
+Problem SshStream::unsent(bool is_closed)
+{
+    return broken(is_closed && ssh_is_connected(session_.get()) ? kCommandEnded : "sending failed: " + reason());
+}
+
 Expected<bool> SshStream::write_some(std::string_view& bytes)
 {
     if (!bytes.empty()) {
         const auto part = static_cast<uint32_t>(std::min<std::size_t>(bytes.size(), 256u << 10));
         const int written = ssh_channel_write(channel_, bytes.data(), part);
         if (written < 0 && written != SSH_AGAIN)
-            return broken("sending failed: " + reason());
+            return unsent(true); // also while what the host said last is still to be read
         bytes_written_ += static_cast<uint64_t>(std::max(written, 0));
         bytes.remove_prefix(static_cast<std::size_t>(std::max(written, 0)));
         // No window: the host says when there is room again.
@@ -135,7 +142,7 @@ Expected<bool> SshStream::write_some(std::string_view& bytes)
     }
     const int flushed = ssh_blocking_flush(session_.get(), kPause.count());
     if (flushed == SSH_ERROR || !ssh_is_connected(session_.get()) || ssh_channel_is_closed(channel_))
-        return broken("sending failed: " + reason());
+        return unsent(ssh_channel_is_closed(channel_));
     return flushed == SSH_OK;
 }
 

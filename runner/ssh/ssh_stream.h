@@ -31,6 +31,7 @@ public:
 private:
     Problem broken(const std::string& what);
     [[nodiscard]] std::string reason() const; // why the connection broke
+    Problem unsent(bool is_closed);
     // Gives libssh what it takes now, and takes that off `bytes`; waits a moment where there is no room. True when the
     // kernel has all that libssh took.
     Expected<bool> write_some(std::string_view& bytes);
