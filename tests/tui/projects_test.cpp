@@ -254,7 +254,7 @@ TEST_F(TuiProjects, IsReadOutInLines)
     TerminalProgram::Options dumb = options(24, 200);
     dumb.environment["TERM"] = "dumb";
     TerminalProgram program(planner(), dumb);
-    ASSERT_TRUE(program.shows("Project Wide or deep: 2 plans")) << program.bytes();
+    ASSERT_TRUE(program.says("Project Wide or deep: 2 plans")) << program.bytes();
     program.type("notes of this\n1\nTP 8.\nesc\nq\n");
     EXPECT_EQ(program.wait(), 0) << program.bytes();
     EXPECT_EQ(part("notes"), Json::array({"TP 8."})) << program.bytes();

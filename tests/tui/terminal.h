@@ -5,6 +5,7 @@
 #include "app/tui/terminal/canvas.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <sys/types.h>
@@ -84,6 +85,8 @@ public:
     // Reads until the screen has `text`; false after `patience`.
     bool shows(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
     bool hides(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
+    // The same of all that came: also what has left the screen since, as lines that are read out do.
+    bool says(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
     // Reads until it was asked for something that has `text`.
     bool asks_for(const std::string& text, std::chrono::milliseconds patience = std::chrono::seconds(20));
     // As xterm tells of the mouse: the button goes down there, and is released at the last place.
@@ -104,8 +107,10 @@ public:
     [[nodiscard]] const std::string& bytes() const { return bytes_; } // all that came
 
 private:
-    TerminalGrid grid_;
+    bool reads_until(const std::function<bool()>& holds, std::chrono::milliseconds patience);
     void answer();
+
+    TerminalGrid grid_;
 
     std::string bytes_, answers_;
     bool keeps_answers_ = false;

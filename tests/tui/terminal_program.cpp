@@ -95,10 +95,10 @@ void TerminalProgram::type(const std::string& keys)
     }
 }
 
-bool TerminalProgram::shows(const std::string& text, std::chrono::milliseconds patience)
+bool TerminalProgram::reads_until(const std::function<bool()>& holds, std::chrono::milliseconds patience)
 {
     const auto end = std::chrono::steady_clock::now() + patience;
-    while (grid_.text().find(text) == std::string::npos) {
+    while (!holds()) {
         if (std::chrono::steady_clock::now() > end)
             return false;
         read_some(std::chrono::milliseconds(50));
@@ -106,19 +106,15 @@ bool TerminalProgram::shows(const std::string& text, std::chrono::milliseconds p
     return true;
 }
 
+bool TerminalProgram::shows(const std::string& text, std::chrono::milliseconds patience)
+{
+    return reads_until([&] { return grid_.text().find(text) != std::string::npos; }, patience);
+}
+
 bool TerminalProgram::asks_for(const std::string& text, std::chrono::milliseconds patience)
 {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    const auto is_there = [&] {
-        return std::ranges::any_of(
-            grid_.requests(), [&text](const std::string& request) { return request.find(text) != std::string::npos; });
-    };
-    while (!is_there()) {
-        if (std::chrono::steady_clock::now() > end)
-            return false;
-        read_some(std::chrono::milliseconds(50));
-    }
-    return true;
+    const auto has_text = [&text](const std::string& request) { return request.find(text) != std::string::npos; };
+    return reads_until([&] { return std::ranges::any_of(grid_.requests(), has_text); }, patience);
 }
 
 void TerminalProgram::click(int row, int column)
@@ -142,13 +138,12 @@ void TerminalProgram::drag(int row, int from, int to)
 
 bool TerminalProgram::hides(const std::string& text, std::chrono::milliseconds patience)
 {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (grid_.text().find(text) != std::string::npos) {
-        if (std::chrono::steady_clock::now() > end)
-            return false;
-        read_some(std::chrono::milliseconds(50));
-    }
-    return true;
+    return reads_until([&] { return grid_.text().find(text) == std::string::npos; }, patience);
+}
+
+bool TerminalProgram::says(const std::string& text, std::chrono::milliseconds patience)
+{
+    return reads_until([&] { return bytes_.find(text) != std::string::npos; }, patience);
 }
 
 std::size_t TerminalProgram::settle(std::chrono::milliseconds quiet)
