@@ -124,6 +124,9 @@ public:
     // `then` once nothing unsaved of any plan is lost by it: after a question for each that has changes.
     void unless_any_unsaved(const std::function<void()>& then);
     void ask_to_open();
+    // The name of a file or folder that is there. `take` returns what is wrong with it; then it is asked for again.
+    void ask_for_path(const std::string& title, const std::string& explanation,
+        std::function<std::string(const std::filesystem::path&)> take);
     void open_plan(const std::filesystem::path& file); // of a file or of a preset's
     void open_any(const std::filesystem::path& file); // also what is no plan
     // Of what is no plan: a trace, a project, a run; the shell knows the pages.

@@ -36,19 +36,26 @@ std::filesystem::path typed_path(const std::string& text)
     return name;
 }
 
+void Desk::ask_for_path(const std::string& title, const std::string& explanation,
+    std::function<std::string(const std::filesystem::path&)> take)
+{
+    auto prompt = std::make_unique<Prompt>(title, "", [take = std::move(take)](const std::string& text) {
+        const std::filesystem::path path = typed_path(text);
+        return is_there(path) ? take(path) : printable(text) + ": there is no such file";
+    });
+    prompt->explain(explanation);
+    open(std::move(prompt));
+}
+
 void Desk::ask_for_file()
 {
-    auto prompt = std::make_unique<Prompt>("Open plan", "", [this](const std::string& text) {
-        const std::filesystem::path file = typed_path(text);
-        if (!is_there(file))
-            return printable(text) + ": there is no such file";
-        open_any(file);
-        return std::string();
-    });
-    prompt->explain(
-        "A plan, or what else can be opened: the folder of a project, a model's config.json, a run, a table "
-        "of measurements, a trace of a step, a folder of TensorBoard or W&B");
-    open(std::move(prompt));
+    ask_for_path("Open plan",
+        "A plan, or what else can be opened: the folder of a project, a model's config.json, a run, a table of "
+        "measurements, a trace of a step, a folder of TensorBoard or W&B",
+        [this](const std::filesystem::path& file) {
+            open_any(file);
+            return std::string();
+        });
 }
 
 void Desk::open_any(const std::filesystem::path& file)

@@ -285,20 +285,15 @@ void Kernels::step_to(int by)
 
 void Kernels::ask_to_open()
 {
-    auto prompt = std::make_unique<Prompt>("Traces of a step", "", [this](const std::string& text) {
-        const std::filesystem::path path = typed_path(text);
-        std::error_code error;
-        if (!std::filesystem::exists(path, error))
-            return printable(text) + ": there is no such file";
-        const std::vector<std::filesystem::path> files = traces_of(path);
-        if (files.empty())
-            return printable(text) + ": there is no trace in this folder";
-        open(files);
-        return std::string();
-    });
-    prompt->explain("A trace of torch.profiler (.json or .json.gz), or a folder of them, a rank each; or one that "
-                    "Fourfold wrote");
-    desk_.open(std::move(prompt));
+    desk_.ask_for_path("Traces of a step",
+        "A trace of torch.profiler (.json or .json.gz), or a folder of them, a rank each; or one that Fourfold wrote",
+        [this](const std::filesystem::path& path) {
+            const std::vector<std::filesystem::path> files = traces_of(path);
+            if (files.empty())
+                return printable(path.string()) + ": there is no trace in this folder";
+            open(files);
+            return std::string();
+        });
 }
 
 void Kernels::ask_beside()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/compare/table_items.h"
 
-#include "core/base/text.h"
 #include "core/calibration/measured_table.h"
 #include "core/calibration/score_card.h"
 
@@ -10,16 +9,11 @@ namespace fourfold::tui {
 std::vector<Picker::Item> table_items(Desk& desk, const std::function<void(const std::filesystem::path&)>& take)
 {
     const auto ask = [&desk, take] {
-        auto prompt = std::make_unique<Prompt>("A measured table", "", [take](const std::string& text) {
-            const std::filesystem::path file = typed_path(text);
-            std::error_code error;
-            if (!std::filesystem::exists(file, error))
-                return printable(text) + ": there is no such file";
-            take(file);
-            return std::string();
-        });
-        prompt->explain("A CSV file with the columns of the published ones");
-        desk.open(std::move(prompt));
+        desk.ask_for_path("A measured table", "A CSV file with the columns of the published ones",
+            [take](const std::filesystem::path& file) {
+                take(file);
+                return std::string();
+            });
     };
     std::vector<Picker::Item> items;
     for (const std::filesystem::path& table : measured_tables_in("."))

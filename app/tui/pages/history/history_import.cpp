@@ -57,30 +57,22 @@ void HistoryImport::ask()
 
 void HistoryImport::ask_for_file()
 {
-    auto prompt = std::make_unique<Prompt>("Take runs into the history", "", [this](const std::string& text) {
-        const std::filesystem::path path = typed_path(text);
-        std::error_code error;
-        if (!std::filesystem::exists(path, error))
-            return printable(text) + ": there is no such file";
-        take(path);
-        return std::string();
-    });
-    prompt->explain("Exported runs (.json), a measured table (.csv) or the folder of a run");
-    desk_.open(std::move(prompt));
+    desk_.ask_for_path("Take runs into the history",
+        "Exported runs (.json), a measured table (.csv) or the folder of a run",
+        [this](const std::filesystem::path& path) {
+            take(path);
+            return std::string();
+        });
 }
 
 void HistoryImport::ask_for_curves()
 {
-    auto prompt = std::make_unique<Prompt>("Curves of TensorBoard or W&B", "", [this](const std::string& text) {
-        const std::filesystem::path path = typed_path(text);
-        std::error_code error;
-        if (!std::filesystem::exists(path, error))
-            return printable(text) + ": there is no such file";
-        tracked_(path);
-        return std::string();
-    });
-    prompt->explain("A folder with event files of TensorBoard or runs of Weights & Biases; nothing is written there");
-    desk_.open(std::move(prompt));
+    desk_.ask_for_path("Curves of TensorBoard or W&B",
+        "A folder with event files of TensorBoard or runs of Weights & Biases; nothing is written there",
+        [this](const std::filesystem::path& path) {
+            tracked_(path);
+            return std::string();
+        });
 }
 
 void HistoryImport::take(const std::filesystem::path& path)
