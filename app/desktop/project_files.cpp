@@ -55,14 +55,14 @@ ProjectFiles::~ProjectFiles()
 
 QString ProjectFiles::name() const
 {
-    return m_project ? fromUtf8(m_project->name()) : QString();
+    return m_project ? fromUtf8(project()->name()) : QString();
 }
 
 std::vector<std::filesystem::path> ProjectFiles::closedPlans() const
 {
     std::vector<std::filesystem::path> closed;
     if (m_project)
-        closed = view::plans_of_folder(m_project->folder());
+        closed = view::plans_of_folder(project()->folder());
     std::erase_if(closed, [this](const std::filesystem::path& file) { return m_parts.plans.indexOf(file) >= 0; });
     return closed;
 }
@@ -72,7 +72,7 @@ bool ProjectFiles::open(const std::filesystem::path& place)
     Expected<view::Project> project = view::Project::open(place);
     if (!succeeded(m_window, tr("The project cannot be opened"), project) || !m_parts.files.mayCloseAll())
         return false;
-    if (m_project && m_project->folder() != project->folder())
+    if (m_project && m_project->project().folder() != project->folder())
         keep();
     adopt(*std::move(project));
     openPlans();
@@ -110,11 +110,11 @@ bool ProjectFiles::create(const std::filesystem::path& folder)
 void ProjectFiles::adopt(view::Project project)
 {
     m_later.stop();
-    m_project = std::move(project);
-    m_unusable.clear();
-    m_parts.session.addRecentProject(exactText(m_project->folder().string()));
-    m_parts.files.setFolder(m_project->folder());
-    keepViewsIn(m_project->views([this] { keep(); }));
+    m_project.emplace(std::move(project), [this](const view::Project& of) { return here(of); });
+    view::Project& open = m_project->project();
+    m_parts.session.addRecentProject(exactText(open.folder().string()));
+    m_parts.files.setFolder(open.folder());
+    keepViewsIn(open.views([this] { keep(); }));
     watch();
     emit changed();
 }
@@ -123,9 +123,9 @@ void ProjectFiles::adopt(view::Project project)
 void ProjectFiles::openPlans()
 {
     m_isOpening = true;
-    m_unusable = m_project->plans();
-    const std::vector<Problem> problems = m_parts.files.openInstead(m_unusable);
-    std::erase_if(m_unusable, [this](const std::filesystem::path& file) { return m_parts.plans.indexOf(file) >= 0; });
+    const std::vector<Problem> problems = m_project->open_plans(
+        [this](const std::vector<std::filesystem::path>& files) { return m_parts.files.openInstead(files); },
+        [this](const std::filesystem::path& file) { return m_parts.plans.indexOf(file) >= 0; });
     m_isOpening = false;
     if (!problems.empty())
         m_parts.banner.say(Tone::warning,
@@ -138,30 +138,30 @@ void ProjectFiles::showComparison()
 {
     if (!m_project)
         return;
-    const std::filesystem::path& folder = m_project->folder();
+    const std::filesystem::path& folder = project()->folder();
     QVariantMap sets;
-    const Json kept = m_project->object_part(view::kComparisonsPart);
+    const Json kept = project()->object_part(view::kComparisonsPart);
     for (const auto& [name, set] : kept.items())
         sets.insert(exactText(name), compared::fromJson(set, folder));
     m_parts.compare.sets().set(sets);
-    m_parts.compare.setComparison(compared::fromJson(m_project->part(view::kComparisonPart), folder));
+    m_parts.compare.setComparison(compared::fromJson(project()->part(view::kComparisonPart), folder));
 }
 
-void ProjectFiles::gather()
+view::OpenProject::Here ProjectFiles::here(const view::Project& project) const
 {
-    std::vector<std::filesystem::path> open;
+    view::OpenProject::Here here;
     for (int i = 0; i < m_parts.plans.count(); ++i) {
-        if (const std::filesystem::path& file = m_parts.plans.document(i).file(); !file.empty())
-            open.push_back(file);
+        const auto& plan = m_parts.plans.document(i);
+        if (!plan.file().empty())
+            here.plans.push_back(plan.file());
+        here.has_changes = here.has_changes || plan.isDirty();
     }
-    m_project->follow_plans(open, m_unusable);
-    const std::filesystem::path& folder = m_project->folder();
-    m_project->set_part(view::kComparisonPart, compared::toJson(m_parts.compare.comparison(), folder));
-    Json sets = Json::object();
+    here.comparison = compared::toJson(m_parts.compare.comparison(), project.folder());
+    here.comparisons = Json::object();
     const QVariantMap all = m_parts.compare.sets().all();
     for (auto set = all.begin(); set != all.end(); ++set)
-        sets[set.key().toStdString()] = compared::toJson(set->toMap(), folder);
-    m_project->set_part(view::kComparisonsPart, std::move(sets));
+        here.comparisons[set.key().toStdString()] = compared::toJson(set->toMap(), project.folder());
+    return here;
 }
 
 void ProjectFiles::keep()
@@ -169,18 +169,34 @@ void ProjectFiles::keep()
     m_later.stop();
     if (!m_project || m_isOpening)
         return;
-    gather();
-    if (!m_project->is_changed())
-        return;
-    if (m_project->is_changed_on_disk()) {
+    act(m_project->keep());
+}
+
+void ProjectFiles::act(const view::OpenProject::Told& told)
+{
+    using News = view::OpenProject::News;
+    if (told.is_readable_again)
+        m_parts.banner.hide();
+    switch (told.news) {
+    case News::none:
+        break;
+    case News::kept:
+        watch();
+        break;
+    case News::failed:
+        m_parts.banner.say(Tone::warning, tr("The project cannot be kept: %1").arg(fromUtf8(told.why)));
+        break;
+    case News::unreadable:
+        m_parts.banner.say(
+            Tone::warning, tr("The file of project %1 cannot be read: %2").arg(name(), fromUtf8(told.why)));
+        break;
+    case News::differs:
         offerChanged();
-        return;
+        break;
+    case News::reload:
+        open(std::filesystem::path(project()->folder()));
+        break;
     }
-    const Expected<void> written = m_project->save();
-    if (!written && !std::exchange(m_hasFailed, true))
-        m_parts.banner.say(Tone::warning, tr("The project cannot be kept: %1").arg(fromUtf8(written.error().line())));
-    m_hasFailed = !written;
-    watch();
 }
 
 void ProjectFiles::watch()
@@ -189,9 +205,9 @@ void ProjectFiles::watch()
         m_watcher.removePaths(watched);
     if (!m_project)
         return;
-    m_watcher.addPath(exactText(m_project->folder().string()));
-    if (std::error_code error; std::filesystem::exists(m_project->file(), error))
-        m_watcher.addPath(exactText(m_project->file().string()));
+    m_watcher.addPath(exactText(project()->folder().string()));
+    if (std::error_code error; std::filesystem::exists(project()->file(), error))
+        m_watcher.addPath(exactText(project()->file().string()));
 }
 
 void ProjectFiles::look()
@@ -200,27 +216,7 @@ void ProjectFiles::look()
         return;
     watch(); // a file that was replaced is another one to the system
     emit changed();
-    const bool isChanged = m_project->is_changed_on_disk();
-    // As between the marks of a merge: what is here stays until the file is whole again.
-    const Expected<view::Project> there = view::Project::open(m_project->folder());
-    const bool isUnreadable = isChanged && !there;
-    if (std::exchange(m_isUnreadable, isUnreadable) && !isUnreadable)
-        m_parts.banner.hide();
-    if (!isChanged)
-        return;
-    if (isUnreadable) {
-        m_parts.banner.say(
-            Tone::warning, tr("The file of project %1 cannot be read: %2").arg(name(), fromUtf8(there.error().line())));
-        return;
-    }
-    gather(); // what was not written yet
-    bool hasChanges = m_project->is_changed();
-    for (int i = 0; i < m_parts.plans.count(); ++i)
-        hasChanges = hasChanges || m_parts.plans.document(i).isDirty();
-    if (hasChanges)
-        offerChanged();
-    else
-        open(m_project->folder());
+    act(m_project->look());
 }
 
 void ProjectFiles::offerChanged()
@@ -230,12 +226,12 @@ void ProjectFiles::offerChanged()
         {{tr("Reload"),
              [this] {
                  if (m_project)
-                     open(std::filesystem::path(m_project->folder()));
+                     open(std::filesystem::path(project()->folder()));
              }},
             {tr("Keep mine"), [this] {
                  if (!m_project)
                      return;
-                 m_project->keep_mine();
+                 m_project->project().keep_mine();
                  keep();
              }}});
 }
@@ -272,7 +268,6 @@ bool ProjectFiles::close()
 void ProjectFiles::leave()
 {
     m_project.reset();
-    m_unusable.clear();
     m_parts.session.project.clear();
     m_parts.files.setFolder({});
     keepViewsIn({});
@@ -299,10 +294,10 @@ void ProjectFiles::askNotes()
 {
     if (!m_project)
         return;
-    const std::optional<QString> notes = ui::askNotes(m_window, name(), fromUtf8(m_project->notes()));
+    const std::optional<QString> notes = ui::askNotes(m_window, name(), fromUtf8(project()->notes()));
     if (!notes || !m_project)
         return;
-    m_project->set_notes(notes->toStdString());
+    m_project->project().set_notes(notes->toStdString());
     keep();
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/models/plan/plan_tabs.h"
-#include "app/view/project/project.h"
+#include "app/view/project/open_project.h"
 
 #include <QFileSystemWatcher>
 #include <QTimer>
@@ -36,7 +36,7 @@ public:
     ProjectFiles(const Parts& parts, QWidget* window);
     ~ProjectFiles() override;
 
-    [[nodiscard]] const view::Project* project() const { return m_project ? &*m_project : nullptr; }
+    [[nodiscard]] const view::Project* project() const { return m_project ? &m_project->project() : nullptr; }
     [[nodiscard]] QString name() const; // empty: no project is open
     // Its plans that lie in the folder and are not open.
     [[nodiscard]] std::vector<std::filesystem::path> closedPlans() const;
@@ -65,21 +65,19 @@ signals:
 private:
     void adopt(view::Project project);
     void openPlans(); // of the project, instead of the open ones
-    void gather();
+    [[nodiscard]] view::OpenProject::Here here(const view::Project& project) const;
+    void act(const view::OpenProject::Told& told);
     void watch();
     void offerChanged();
     void leave();
 
     Parts m_parts;
     QWidget* m_window;
-    std::optional<view::Project> m_project;
-    std::vector<std::filesystem::path> m_unusable; // its plans that could not be opened: they stay in the list
+    std::optional<view::OpenProject> m_project;
     QFileSystemWatcher m_watcher;
     QTimer m_later; // several changes are one write
     QTimer m_settled; // who replaces a file writes it in steps
     bool m_isOpening = false; // what changes meanwhile is the project's own doing
-    bool m_hasFailed = false; // to be written, which was said
-    bool m_isUnreadable = false; // the file as somebody else left it, which was said
 };
 
 } // namespace fourfold::ui

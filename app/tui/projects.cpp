@@ -47,16 +47,21 @@ void Projects::open(const std::filesystem::path& place)
     }
     const auto project = std::make_shared<view::Project>(*std::move(read));
     desk_.unless_any_unsaved([this, project] {
-        if (project_ && project_->folder() != project->folder())
+        if (project_ && project_->project().folder() != project->folder())
             keep();
         adopt(std::move(*project));
-        unusable_ = project_->plans();
-        const std::vector<Problem> problems = desk_.open_instead(unusable_);
-        std::erase_if(unusable_, [this](const auto& file) { return desk_.plans().index_of(file) >= 0; });
+        const std::vector<Problem> problems = open_plans(false);
         show_comparison();
-        desk_.tell("Project " + name() + ": " + view::counted(double(project_->plans().size()), "plan"));
+        desk_.tell("Project " + name() + ": " + view::counted(double(project_->project().plans().size()), "plan"));
         tell_unusable(problems);
     });
+}
+
+std::vector<Problem> Projects::open_plans(bool keeps_changes)
+{
+    return project_->open_plans(
+        [&](const std::vector<std::filesystem::path>& files) { return desk_.open_instead(files, keeps_changes); },
+        [this](const std::filesystem::path& file) { return desk_.plans().index_of(file) >= 0; });
 }
 
 void Projects::tell_unusable(const std::vector<Problem>& problems)
@@ -69,58 +74,70 @@ void Projects::tell_unusable(const std::vector<Problem>& problems)
 
 void Projects::adopt(view::Project project)
 {
-    project_ = std::move(project);
-    unusable_.clear();
+    project_.emplace(std::move(project), [this](const view::Project& of) { return here(of); });
     asks_ = false;
-    std::erase(recent_, project_->folder());
-    recent_.insert(recent_.begin(), project_->folder());
+    view::Project& open = project_->project();
+    std::erase(recent_, open.folder());
+    recent_.insert(recent_.begin(), open.folder());
     recent_.resize(std::min(recent_.size(), kMostProjects));
-    desk_.folder = project_->folder();
-    desk_.project_views = project_->views([this] { keep(); });
+    desk_.folder = open.folder();
+    desk_.project_views = open.views([this] { keep(); });
     looked_ = std::chrono::steady_clock::now();
 }
 
 void Projects::show_comparison()
 {
+    const view::Project& project = project_->project();
     ComparePage::Sets sets;
-    const Json kept = project_->object_part(view::kComparisonsPart);
+    const Json kept = project.object_part(view::kComparisonsPart);
     for (const auto& [name, set] : kept.items())
-        sets[name] = view::kept_comparison(set, project_->folder());
+        sets[name] = view::kept_comparison(set, project.folder());
     compare_.set_sets(std::move(sets));
-    compare_.show(view::kept_comparison(project_->part(view::kComparisonPart), project_->folder()));
+    compare_.show(view::kept_comparison(project.part(view::kComparisonPart), project.folder()));
 }
 
-void Projects::gather()
+view::OpenProject::Here Projects::here(const view::Project& project) const
 {
-    std::vector<std::filesystem::path> open;
+    view::OpenProject::Here here;
     for (int i = 0; i < desk_.plans().count(); ++i) {
-        if (const std::filesystem::path& file = desk_.plans().at(i).file(); !file.empty())
-            open.push_back(file);
+        const view::PlanEditor& plan = desk_.plans().at(i);
+        if (!plan.file().empty())
+            here.plans.push_back(plan.file());
+        here.has_changes = here.has_changes || plan.is_dirty();
     }
-    project_->follow_plans(open, unusable_);
-    const std::filesystem::path& folder = project_->folder();
-    project_->set_part(view::kComparisonPart, view::to_json(compare_.comparison(), folder));
-    Json sets = Json::object();
+    here.comparison = view::to_json(compare_.comparison(), project.folder());
+    here.comparisons = Json::object();
     for (const auto& [name, set] : compare_.sets())
-        sets[name] = view::to_json(set, folder);
-    project_->set_part(view::kComparisonsPart, std::move(sets));
+        here.comparisons[name] = view::to_json(set, project.folder());
+    return here;
 }
 
 void Projects::keep()
 {
-    if (!project_ || asks_)
-        return;
-    gather();
-    if (!project_->is_changed())
-        return;
-    if (project_->is_changed_on_disk()) {
+    if (project_ && !asks_)
+        act(project_->keep());
+}
+
+void Projects::act(const view::OpenProject::Told& told)
+{
+    using News = view::OpenProject::News;
+    switch (told.news) {
+    case News::none:
+    case News::kept:
+        break;
+    case News::failed:
+        desk_.tell("The project cannot be kept: " + told.why, view::Tone::warning);
+        break;
+    case News::unreadable:
+        desk_.tell("The file of project " + name() + " cannot be read: " + told.why, view::Tone::warning);
+        break;
+    case News::differs:
         ask_about_change();
-        return;
+        break;
+    case News::reload:
+        open(std::filesystem::path(project_->project().folder()));
+        break;
     }
-    const Expected<void> written = project_->save();
-    if (!written && !has_failed_)
-        desk_.tell("The project cannot be kept: " + written.error().line(), view::Tone::warning);
-    has_failed_ = !written;
 }
 
 int Projects::next_tick() const
@@ -134,24 +151,10 @@ void Projects::tick()
     if (!project_ || asks_ || now - looked_ < kProjectEvery)
         return;
     looked_ = now;
-    look();
-}
-
-// What others wrote is read again where nothing here is lost by it; else somebody has to say which of the two stays.
-void Projects::look()
-{
-    if (!project_->is_changed_on_disk()) {
+    const view::OpenProject::Told told = project_->look();
+    act(told);
+    if (told.news == view::OpenProject::News::none && !project_->is_unreadable())
         keep();
-        return;
-    }
-    gather(); // what was not written yet
-    bool has_changes = project_->is_changed();
-    for (int i = 0; i < desk_.plans().count(); ++i)
-        has_changes = has_changes || desk_.plans().at(i).is_dirty();
-    if (has_changes)
-        ask_about_change();
-    else
-        open(std::filesystem::path(project_->folder()));
 }
 
 void Projects::ask_about_change()
@@ -161,7 +164,7 @@ void Projects::ask_about_change()
         asks_ = false;
         if (!project_)
             return;
-        project_->keep_mine();
+        project_->project().keep_mine();
         keep();
     };
     desk_.open(std::make_unique<Question>("Changed on disk",
@@ -170,7 +173,7 @@ void Projects::ask_about_change()
                                           [this] {
                                               asks_ = false;
                                               if (project_)
-                                                  open(std::filesystem::path(project_->folder()));
+                                                  open(std::filesystem::path(project_->project().folder()));
                                           }},
             {U'k', "keep mine", mine}, {U'l', "later", [this] {
                                             asks_ = false;
@@ -202,7 +205,6 @@ void Projects::close()
         keep();
         const std::string was = name();
         project_.reset();
-        unusable_.clear();
         desk_.folder.clear();
         desk_.project_views = {};
         desk_.open_instead({});
@@ -259,7 +261,7 @@ void Projects::ask_to_open()
 void Projects::ask_other_plans()
 {
     std::vector<Picker::Item> items;
-    for (const std::filesystem::path& file : view::plans_of_folder(project_->folder())) {
+    for (const std::filesystem::path& file : view::plans_of_folder(project_->project().folder())) {
         if (desk_.plans().index_of(file) < 0)
             items.push_back({file.filename().string(), "", [this, file] { desk_.open_plan(file); }});
     }
@@ -272,7 +274,7 @@ void Projects::ask_other_plans()
 void Projects::ask_notes()
 {
     std::vector<Picker::Item> items;
-    const std::vector<std::string> lines = lines_of(project_->notes());
+    const std::vector<std::string> lines = lines_of(project_->project().notes());
     for (std::size_t i = 0; i < lines.size(); ++i)
         items.push_back({lines[i], "", [this, i] { ask_line(i); }});
     items.push_back({"A new line...", "", [this, i = lines.size()] { ask_line(i); }});
@@ -281,12 +283,12 @@ void Projects::ask_notes()
 
 void Projects::ask_line(std::size_t line)
 {
-    const std::vector<std::string> before = lines_of(project_->notes());
+    const std::vector<std::string> before = lines_of(project_->project().notes());
     auto prompt = std::make_unique<Prompt>(
         "Notes of " + name(), line < before.size() ? before[line] : "", [this, line](const std::string& text) {
             if (!project_)
                 return std::string();
-            std::vector<std::string> lines = lines_of(project_->notes());
+            std::vector<std::string> lines = lines_of(project_->project().notes());
             const std::string words(trimmed(text));
             if (line >= lines.size() && !words.empty())
                 lines.push_back(words);
@@ -297,7 +299,7 @@ void Projects::ask_line(std::size_t line)
             std::string notes;
             for (const std::string& one : lines)
                 notes += one + "\n";
-            project_->set_notes(notes);
+            project_->project().set_notes(notes);
             keep();
             ask_notes();
             return std::string();
@@ -327,7 +329,7 @@ Json Projects::state() const
     Json recent = Json::array();
     for (const std::filesystem::path& folder : recent_)
         recent.push_back(folder.string());
-    return {{"open", project_ ? project_->folder().string() : std::string()}, {"recent", recent}};
+    return {{"open", project_ ? project_->project().folder().string() : std::string()}, {"recent", recent}};
 }
 
 // The session has the plans already, with changes that were not saved; the file may have been changed since.
@@ -348,9 +350,7 @@ void Projects::restore(const Json& state)
     const int shown = desk_.plans().current_index();
     const std::filesystem::path file = desk_.plan().file();
     adopt(*std::move(project));
-    unusable_ = project_->plans();
-    const std::vector<Problem> problems = desk_.open_instead(unusable_, true);
-    std::erase_if(unusable_, [this](const auto& one) { return desk_.plans().index_of(one) >= 0; });
+    const std::vector<Problem> problems = open_plans(true);
     const int again = file.empty() ? shown : desk_.plans().index_of(file);
     desk_.show_plan(std::clamp(again, 0, desk_.plans().count() - 1));
     show_comparison();

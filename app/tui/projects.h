@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/tui/desk.h"
-#include "app/view/project/project.h"
+#include "app/view/project/open_project.h"
 
 #include <chrono>
 #include <optional>
@@ -21,7 +21,7 @@ public:
     Projects& operator=(const Projects&) = delete;
 
     [[nodiscard]] bool is_open() const { return project_.has_value(); }
-    [[nodiscard]] std::string name() const { return project_ ? project_->name() : std::string(); }
+    [[nodiscard]] std::string name() const { return project_ ? project_->project().name() : std::string(); }
     // Its plans instead of the open ones; asks before changes are lost. What is wrong with it is told.
     void open(const std::filesystem::path& place);
     void keep(); // into its file, at once
@@ -35,11 +35,12 @@ public:
 
 private:
     void adopt(view::Project project);
+    [[nodiscard]] view::OpenProject::Here here(const view::Project& project) const;
+    std::vector<Problem> open_plans(bool keeps_changes); // of the project, instead of the open ones
     void show_comparison();
-    void gather(); // what is open, compared and kept by name
-    void look(); // at its file
-    void ask_about_change();
     void tell_unusable(const std::vector<Problem>& problems);
+    void act(const view::OpenProject::Told& told);
+    void ask_about_change();
     void save_all();
     void close();
 
@@ -52,12 +53,10 @@ private:
 
     Desk& desk_;
     ComparePage& compare_;
-    std::optional<view::Project> project_;
-    std::vector<std::filesystem::path> unusable_; // its plans that could not be opened: they stay in the list
+    std::optional<view::OpenProject> project_;
     std::vector<std::filesystem::path> recent_; // folders, the last one first
     std::chrono::steady_clock::time_point looked_{};
     bool asks_ = false; // whose version of the file is to stay
-    bool has_failed_ = false; // to be written, which was said
 };
 
 } // namespace fourfold::tui
