@@ -13,6 +13,7 @@ namespace fourfold::tui {
 
 namespace {
 constexpr std::chrono::milliseconds kProjectEvery{1000}; // from a change to its being in the file
+constexpr std::chrono::minutes kAsksAgainAfter{1}; // of who said "later"
 constexpr std::size_t kMostProjects = 10;
 
 std::vector<std::string> lines_of(const std::string& text)
@@ -76,6 +77,7 @@ void Projects::adopt(view::Project project)
 {
     project_.emplace(std::move(project), [this](const view::Project& of) { return here(of); });
     asks_ = false;
+    asks_again_ = {};
     view::Project& open = project_->project();
     std::erase(recent_, open.folder());
     recent_.insert(recent_.begin(), open.folder());
@@ -123,6 +125,9 @@ void Projects::act(const view::OpenProject::Told& told)
     using News = view::OpenProject::News;
     switch (told.news) {
     case News::none:
+        if (told.is_readable_again)
+            desk_.tell("The file of project " + name() + " can be read again");
+        break;
     case News::kept:
         break;
     case News::failed:
@@ -132,7 +137,8 @@ void Projects::act(const view::OpenProject::Told& told)
         desk_.tell("The file of project " + name() + " cannot be read: " + told.why, view::Tone::warning);
         break;
     case News::differs:
-        ask_about_change();
+        if (std::chrono::steady_clock::now() >= asks_again_)
+            ask_about_change();
         break;
     case News::reload:
         open(std::filesystem::path(project_->project().folder()));
@@ -177,7 +183,7 @@ void Projects::ask_about_change()
                                           }},
             {U'k', "keep mine", mine}, {U'l', "later", [this] {
                                             asks_ = false;
-                                            looked_ = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+                                            asks_again_ = std::chrono::steady_clock::now() + kAsksAgainAfter;
                                         }}}));
 }
 
