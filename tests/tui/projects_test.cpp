@@ -243,7 +243,7 @@ TEST_F(TuiProjects, AFileThatIsDamagedMeanwhileIsToldOnceAndWaitedFor)
     ASSERT_TRUE(program.shows("The file of project Wide or deep cannot be read")) << program.grid().text();
     program.type("j");
     ASSERT_TRUE(program.hides("cannot be read")) << program.grid().text();
-    program.settle(std::chrono::milliseconds(2500)); // looked at twice
+    program.settle(std::chrono::milliseconds(1500)); // looked at again
     EXPECT_THAT(program.grid().text(), Not(HasSubstr("cannot be read")));
     // Work goes on.
     program.type("jjjj+");
@@ -258,7 +258,7 @@ TEST_F(TuiProjects, AFileThatIsDamagedMeanwhileIsToldOnceAndWaitedFor)
     program.type("l"); // later: that is not in two seconds
     ASSERT_TRUE(program.hides("Changed on disk")) << program.grid().text();
     program.type("j");
-    program.settle(std::chrono::milliseconds(2500));
+    program.settle(std::chrono::milliseconds(2000));
     EXPECT_THAT(program.grid().text(), Not(HasSubstr("Changed on disk")));
     EXPECT_EQ(must(read_text_file(file())), damaged);
     std::ofstream(file()) << whole;

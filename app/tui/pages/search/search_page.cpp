@@ -289,7 +289,7 @@ bool SearchPage::key(const Key& key)
     } else if (key.is('C')) {
         compare_pinned();
     } else if (key.is('e')) {
-        desk_.ask_to_export(
+        desk_.exports().ask(
             "layouts", [this] { return results_.table(kMostExported); },
             Picture([this] { return Chart(front(kMostExported).chart); }));
     } else if (key.code == Key::enter || table_.is_on_chosen(key)) {
@@ -431,7 +431,7 @@ void SearchPage::compare_pinned()
     if (results_.pinned().empty())
         pin_chosen();
     for (const std::size_t id : results_.pinned())
-        compare_.add(plan_of(results_.all()[id].found, job_.request()));
+        compare_.list().add(plan_of(results_.all()[id].found, job_.request()));
     if (!results_.pinned().empty())
         desk_.go(PageId::compare);
 }
