@@ -268,14 +268,13 @@ void SearchPage::showPlan()
     showState();
 }
 
-// With the plan that was searched from. One that is gone, is not valid any more, does not fit, or asks something else
-// by now is nothing to be faster than.
+// With the plan that was searched from, while it is open and valid.
 void SearchPage::comparePlan()
 {
-    const bool comparable = m_searched && m_plans.indexOf(*m_searched) >= 0 && m_searched->isAnswered()
-        && m_searched->prediction()->feasible && view::answers(m_service.request(), *m_searched->resolved());
-    m_results.setPlan(comparable ? m_searched->title() : QString(),
-        comparable ? m_searched->prediction()->tps_per_gpu : std::nullopt);
+    std::optional<double> its;
+    if (m_searched && m_plans.indexOf(*m_searched) >= 0 && m_searched->isAnswered())
+        its = view::throughput_to_beat(m_service.request(), *m_searched->resolved(), *m_searched->prediction());
+    m_results.setPlan(its ? m_searched->title() : QString(), its);
 }
 
 std::vector<int> SearchPage::gpuCounts(const ResolvedPlan& plan) const
