@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace fourfold {
 
@@ -150,7 +151,7 @@ Json layout_json(RowCells& cells, int64_t gpus)
         cells.assume("dp=" + std::to_string(dp));
     }
     Json layout{{"tp", tp}, {"cp", cp}, {"pp", pp}, {"dp", dp}};
-    for (const char* column : {"ep", "virtual_stages"}) {
+    for (const char* column : {"ep", "etp", "virtual_stages"}) {
         if (const auto value = cells.whole(column))
             layout[column] = *value;
     }
@@ -162,7 +163,7 @@ Json layout_json(RowCells& cells, int64_t gpus)
 Json training_of_row(RowCells& cells)
 {
     Json training = Json::object();
-    for (const char* key : {"seq_len", "micro_batch", "global_batch", "recompute_layers"}) {
+    for (const char* key : {"seq_len", "micro_batch", "global_batch", "recompute_layers", "offload_layers"}) {
         if (const auto value = cells.whole(key))
             training[key] = *value;
     }
@@ -171,6 +172,9 @@ Json training_of_row(RowCells& cells)
         if (cells.has(key))
             training[key] = cells.text(key);
     }
+    std::istringstream parts(cells.text("recompute_parts"));
+    for (std::string part; std::getline(parts, part, '+');) // "mla-up-proj+mlp"
+        training["recompute_parts"].push_back(part);
     if (const auto capacity = cells.positive("expert_capacity"))
         training["experts"]["capacity"] = *capacity;
     for (const char* key : {"compile", "async_tp", "sequence_parallel", "optimizer_in_backward"}) {

@@ -223,8 +223,11 @@ Tone Results::tone(std::size_t id, int column) const
 std::string Results::certainty(std::size_t id) const
 {
     const ResultRow& row = rows_[id];
-    return evidence_text(row.evidence) + ". On the device " + gib(row.found.figures.memory_device_gib)
-        + " GiB; risk of not fitting " + percent(row.found.risk, 0) + " %";
+    const double stretch = row.found.stretch;
+    return evidence_text(row.evidence)
+        + (stretch == 1 ? "" : ". Your own runs near it move its time by " + signed_percent(stretch - 1))
+        + ". On the device " + gib(row.found.figures.memory_device_gib) + " GiB; risk of not fitting "
+        + percent(row.found.risk, 0) + " %";
 }
 
 Table Results::table(int most) const
