@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a day's work with the window once stumbled over, each with the step that showed it.
 #include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/search/search_page.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/line_chart.h"
@@ -12,9 +13,11 @@
 
 #include <QChartView>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QStatusBar>
 #include <QTableView>
 
 using namespace fourfold;
@@ -40,6 +43,7 @@ struct Fixture : test::WindowFixture {
     QTableView& results() { return *child<QTableView>("results"); }
 };
 
+const char* const kTable = FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv";
 const QString kSmall = QStringLiteral("pp == 1 and recompute == none and micro_batch <= 2");
 
 // The texts at the left of a chart that are numbers: of its axis.
@@ -102,6 +106,75 @@ private slots:
                 QVERIFY(widths[i] > before[i]);
             before = widths;
         }
+    }
+
+    // Letters at the edges of headings were cut off: "VPP" without its V.
+    void headingsAreWhole()
+    {
+        Fixture w;
+        w.search(kSmall);
+        w.window.resize(1440, 870);
+        QTest::qWait(60);
+        const auto headings = [](QTableView& table) {
+            QStringList cut;
+            const QHeaderView& header = *table.horizontalHeader();
+            QFont bold = header.font();
+            bold.setWeight(QFont::DemiBold);
+            for (int column = 0; column < header.count(); ++column) {
+                const QString title = table.model()->headerData(column, Qt::Horizontal).toString();
+                for (const QString& line : title.split(QLatin1Char('\n'))) {
+                    // The style sheet's padding and line.
+                    const int needs = line.isEmpty() ? 0 : QFontMetrics(bold).horizontalAdvance(line) + 2 * 8 + 1;
+                    if (!header.isSectionHidden(column) && header.sectionSize(column) < needs)
+                        cut << QStringLiteral("%1: %2 of %3").arg(line).arg(header.sectionSize(column)).arg(needs);
+                }
+            }
+            return cut.join(QStringLiteral("; "));
+        };
+        QCOMPARE(headings(w.results()), QString());
+        w.window.showPage(QStringLiteral("history"));
+        QVERIFY(w.window.historyPage().importTable(kTable));
+        QCOMPARE(headings(*w.child<QTableView>("history")), QString());
+    }
+
+    // Which run it is was cut away where columns beside it were empty.
+    void runsAreReadByTheirNames()
+    {
+        Fixture w;
+        w.window.showPage(QStringLiteral("history"));
+        QVERIFY(w.window.historyPage().importTable(kTable));
+        QTest::qWait(60);
+        const auto* table = w.child<QTableView>("history");
+        for (const int column : {int(HistoryModel::name), int(HistoryModel::model), int(HistoryModel::layout)}) {
+            for (int row = 0; row < table->model()->rowCount(); ++row) {
+                const QString text = table->model()->index(row, column).data().toString();
+                QVERIFY2(table->columnWidth(column) > table->fontMetrics().horizontalAdvance(text) + 8,
+                    qPrintable(QStringLiteral("%1 in %2").arg(text).arg(table->columnWidth(column))));
+            }
+        }
+        QCOMPARE(table->horizontalScrollBar()->maximum(), 0);
+    }
+
+    // What was measured nearest stood in a tool tip alone.
+    void theNearestMeasurementStandsBesideTheAnswer()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("near.plan.json"),
+            test::readFile(
+                QStringLiteral(FOURFOLD_SOURCE_DIR "/presets/plans/llama-3.1-405b-torchtitan-512.plan.json"))));
+        QVERIFY(w.answered());
+        QStringList shown;
+        for (const QLabel* label : w.window.statusBar()->findChildren<QLabel*>())
+            shown << label->text();
+        QVERIFY2(shown.join(QLatin1Char(' ')).contains(QStringLiteral("; nearest: torchtitan-2024-12")),
+            qPrintable(shown.join(QLatin1Char(' '))));
+        w.window.showPage(QStringLiteral("compare"));
+        const CompareModel& model = w.window.comparePage().model();
+        QTRY_COMPARE(model.entries().size(), std::size_t(2));
+        QStringList figures;
+        for (int at = 0; at < model.rowCount(); ++at)
+            figures << model.index(at, 0).data().toString() + QLatin1Char(' ') + model.index(at, 2).data().toString();
+        QVERIFY(figures.join(QLatin1Char('\n')).contains(QStringLiteral("Nearest measured torchtitan-2024-12")));
     }
 
     // Beside an empty half of a large screen it was cut.
