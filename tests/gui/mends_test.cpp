@@ -3,9 +3,12 @@
 #include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/search/search_page.h"
+#include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/cards/figure_strip.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/line_chart.h"
 #include "app/models/search/results_model.h"
+#include "app/view/runs/live_run.h"
 #include "app/view/text.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/hands.h"
@@ -235,6 +238,28 @@ private slots:
         QTRY_COMPARE(told(), before);
         w.window.plans().close(0); // is gone
         QTRY_COMPARE(told(), unknown);
+    }
+
+    // How far a run is from its prediction was cut before the predicted figure.
+    void aRunsFiguresAreWholeBesideTheirPrediction()
+    {
+        view::LiveRun run;
+        run.begin("Llama", 200, {.tps_per_gpu = 12'345, .step_time_s = 1, .memory_gib = 70.1, .mfu = 0.4});
+        run.take(Json{{"event", "step"}, {"step", 5}, {"loss", 2.5}, {"tps_per_gpu", 8'203.0}, {"step_time_s", 1.5},
+            {"memory_gib", 68.9}});
+        FigureStrip strip;
+        strip.resize(1440 - 340 - 24, 112); // beside the form of a window of 1440 pixels
+        strip.showFigures(run.figures());
+        strip.show();
+        QTest::qWait(30);
+        QStringList told;
+        for (FigureCard* card : strip.cards()) {
+            for (const test::DrawnText& drawn : test::drawnTexts(*card))
+                told << drawn.text;
+        }
+        const QString all = told.join(QLatin1Char('|'));
+        QVERIFY2(all.contains(QStringLiteral("-33.6 % vs. predicted 12,345")), qPrintable(all));
+        QVERIFY2(!all.contains(QChar(0x2026)), qPrintable(all));
     }
 
     void axesKeepTheirLeadingDigit()

@@ -24,6 +24,7 @@
 #include "app/models/shared/text.h"
 #include "app/view/plan/facts.h"
 #include "app/view/prediction/plan_charts.h"
+#include "app/view/prediction/steady_part.h"
 
 #include <QFrame>
 
@@ -175,7 +176,7 @@ void PlanPage::showAnswer()
         m_warnings->showWarnings(*prediction);
         m_bars->showMemory(*prediction);
         m_split->showParts(*prediction);
-        m_timeline->showTimeline(TimelineScene(prediction->timeline), fromUtf8(view::schedule_fact(prediction->plan)));
+        m_timeline->showTimeline(view::planned_scene(*prediction), fromUtf8(view::schedule_fact(prediction->plan)));
         selectStage(std::min(m_stage, m_bars->stages() - 1));
         showBounds();
     }

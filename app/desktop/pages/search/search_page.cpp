@@ -71,7 +71,7 @@ SearchPage::SearchPage(PlanTabs& plans)
     for (QLabel* line : {m_question, m_state})
         line->setWordWrap(false);
     QWidget* chart = holderOf(columnOf({m_scatter}, 0, {12, 12, 12, 12}));
-    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {78, 22});
+    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {79, 21});
     setLayout(columnOf({makeQuestion(), {split, 1}}));
     connectParts();
     showState();

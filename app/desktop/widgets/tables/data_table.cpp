@@ -151,7 +151,7 @@ int DataTable::widthOf(int column, int widestWords) const
     for (int i = 1; i <= kSampled && !isCut(column) && rows > kSampled; ++i)
         held = std::max(
             held, sizeHintForIndex(model()->index(int(std::int64_t(rows) * i / kSampled) - 1, column)).width());
-    const int needed = std::max(title, held + px(8));
+    const int needed = std::max(title, held + px(2));
     return isCut(column) ? std::max(title, std::min(needed, widestWords)) : needed;
 }
 
