@@ -28,6 +28,7 @@ WindowStatus::WindowStatus(QStatusBar& bar)
         label->setProperty("role", "muted");
         label->setContentsMargins(8, 0, 8, 0);
     }
+    limitGrowth(m_evidence, kWidestEvidence);
     bar.addWidget(m_evaluated);
     bar.addPermanentWidget(m_evidence);
     bar.addPermanentWidget(version);
@@ -54,7 +55,6 @@ void WindowStatus::show(const PlanDocument& document)
         fromUtf8(prediction.plan.stack.name), fromUtf8(view::evidence_text(prediction.evidence)));
     if (prediction.nearest)
         evidence += tr("; nearest: %1").arg(fromUtf8(nearest_row_text(*prediction.nearest)));
-    m_evidence->setMaximumWidth(px(kWidestEvidence));
     m_evidence->setText(evidence);
 }
 

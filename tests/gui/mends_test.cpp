@@ -20,6 +20,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QSpinBox>
 #include <QStatusBar>
 #include <QTableView>
 
@@ -109,6 +110,27 @@ private slots:
                 QVERIFY(widths[i] > before[i]);
             before = widths;
         }
+    }
+
+    // A search of a plan in the place of another one asked for the other one's GPUs.
+    void theNumberOfGpusIsThePlansOwn()
+    {
+        test::WindowFixture w({}, {1440, 870});
+        w.window.openStartPlan();
+        QVERIFY(w.answered());
+        w.window.showPage(QStringLiteral("search"));
+        const auto* gpus = w.child<QSpinBox>("searchGpus");
+        QCOMPARE(gpus->value(), w.document().resolved()->gpus);
+        QVERIFY(w.open(QStringLiteral("instead.plan.json")));
+        QVERIFY(w.answered());
+        QCOMPARE(w.window.plans().count(), 1); // nobody had touched the first one
+        w.window.showPage(QStringLiteral("search"));
+        QVERIFY(w.document().resolved()->gpus > 4);
+        QCOMPARE(gpus->value(), w.document().resolved()->gpus);
+        test::type(*w.child<QSpinBox>("searchGpus"), 32);
+        w.window.showPage(QStringLiteral("plan"));
+        w.window.showPage(QStringLiteral("search"));
+        QCOMPARE(gpus->value(), 32);
     }
 
     // Letters at the edges of headings were cut off: "VPP" without its V.
