@@ -50,7 +50,7 @@ RunExpectation expectation_of(const Prediction& prediction)
     if (prediction.interval) {
         expectation.memory_interval = prediction.interval->memory_gib;
         const std::optional<double> low = mfu_at(prediction, interval->low), high = mfu_at(prediction, interval->high);
-        if (low && high)
+        if (prediction.mfu && low && high)
             expectation.mfu_interval = Range{*low, *high};
     }
     if (const std::optional<Recipe> recipe = recipe_followed(prediction.plan, Presets())) {

@@ -128,13 +128,8 @@ std::vector<RunsPage::Curve> RunsPage::charts() const
         {"mfu",
             plot_of("MFU, %", run_.mfu(), Ink::purple, per_cent,
                 expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")}};
-    const auto field = [](Curve& curve, const std::optional<Range>& interval, double scale = 1) {
-        if (interval)
-            curve.plot.chart.band = {interval->low * scale, interval->high * scale};
-    };
-    field(curves[0], expected.tps_interval);
-    field(curves[2], expected.memory_interval);
-    field(curves[3], expected.mfu_interval, 100);
+    if (expected.tps_interval)
+        curves[0].plot.chart.band = {expected.tps_interval->low, expected.tps_interval->high};
     Plot& loss = curves[1].plot;
     if (!expected.loss.empty() && !run_.loss().empty()) {
         loss.chart.title = "Loss; grey: expected";
