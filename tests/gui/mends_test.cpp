@@ -7,6 +7,7 @@
 #include "app/desktop/widgets/cards/figure_strip.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/line_chart.h"
+#include "app/desktop/widgets/tables/table_header.h"
 #include "app/models/search/results_model.h"
 #include "app/view/runs/live_run.h"
 #include "app/view/text.h"
@@ -18,6 +19,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSpinBox>
@@ -160,6 +162,26 @@ private slots:
         w.window.showPage(QStringLiteral("history"));
         QVERIFY(w.window.historyPage().importTable(kTable));
         QCOMPARE(headings(*w.child<QTableView>("history")), QString());
+    }
+
+    // Whether +10 % was faster or slower than predicted stood in the guide alone.
+    void headingsSayWhatTheyHold()
+    {
+        Fixture w;
+        w.search(kSmall);
+        const auto about = [](const QTableView& table, int column) {
+            return table.model()->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+        };
+        for (const int column : {int(ResultsModel::pin), int(ResultsModel::virtual_stages),
+                 int(ResultsModel::micro_batch), int(ResultsModel::against_plan), int(ResultsModel::confidence)})
+            QVERIFY2(!about(w.results(), column).isEmpty(), qPrintable(QString::number(column)));
+        const auto* runs = w.child<QTableView>("history");
+        QVERIFY(about(*runs, HistoryModel::tps_error).contains(QStringLiteral("predicted faster")));
+        QVERIFY(about(*runs, HistoryModel::gpus).isEmpty()); // it says so itself
+        QMenu columns;
+        static_cast<TableHeader*>(w.results().horizontalHeader())->addColumns(columns);
+        for (const QAction* action : columns.actions())
+            QVERIFY(!action->text().isEmpty());
     }
 
     // Which run it is was cut away where columns beside it were empty.

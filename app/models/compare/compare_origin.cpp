@@ -44,8 +44,8 @@ view::SeriesOrigin seriesOf(const QString& origin)
 CompareEntry layoutEntry(const ResolvedPlan& plan)
 {
     // As the history writes it: short enough to be read whole over a column.
-    CompareEntry entry = entryOf(QStringLiteral("layout:") + fromUtf8(layout_hash(plan)),
-        fromUtf8(layout_words(plan)), predict_with_evidence(plan));
+    CompareEntry entry = entryOf(QStringLiteral("layout:") + fromUtf8(layout_hash(plan)), fromUtf8(layout_words(plan)),
+        predict_with_evidence(plan));
     entry.origin = exactText(view::origin_of_layout(plan));
     return entry;
 }

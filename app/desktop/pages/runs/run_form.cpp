@@ -200,10 +200,9 @@ void RunForm::refresh()
     };
     m_expected->setText(expected.tps_per_gpu
             ? predicted(tr("Predicted"), *expected.tps_per_gpu, expected.step_time_s.value_or(0))
-            : planned && planned->tps_per_gpu
-            ? predicted(tr("Predicted of %1").arg(fromUtf8(planned->plan.stack.name)), *planned->tps_per_gpu,
-                  planned->step_time_s.value_or(0))
-            : tr("Predicted: %1").arg(unknownText()));
+            : planned && planned->tps_per_gpu ? predicted(tr("Predicted of %1").arg(fromUtf8(planned->plan.stack.name)),
+                  *planned->tps_per_gpu, planned->step_time_s.value_or(0))
+                                              : tr("Predicted: %1").arg(unknownText()));
     showState();
 }
 

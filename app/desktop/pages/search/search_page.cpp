@@ -229,8 +229,9 @@ bool SearchPage::focusFilter()
 QVariantMap SearchPage::state() const
 {
     return {{kObjective, m_objective->currentData()}, {kGpus, m_asked == &m_plans.current() ? m_gpus->value() : 0},
-        {kPlanGpus, m_planGpus}, {kUpTo, m_upTo->isChecked()}, {kConstraint, m_constraint->text()}, {kFilter, m_filter->text()},
-        {kParetoOnly, m_paretoOnly->isChecked()}, {kShowRefused, m_showRefused->isChecked()}};
+        {kPlanGpus, m_planGpus}, {kUpTo, m_upTo->isChecked()}, {kConstraint, m_constraint->text()},
+        {kFilter, m_filter->text()}, {kParetoOnly, m_paretoOnly->isChecked()},
+        {kShowRefused, m_showRefused->isChecked()}};
 }
 
 void SearchPage::restore(const QVariantMap& state)

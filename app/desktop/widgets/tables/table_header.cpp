@@ -44,8 +44,10 @@ void TableHeader::addColumns(QMenu& menu)
 {
     for (int place = 0; place < count(); ++place) {
         const int column = logicalIndex(place);
-        const QString title = model()->headerData(column, Qt::Horizontal).toString();
-        QAction* action = menu.addAction(QString(title).replace(QLatin1Char('\n'), QLatin1Char(' ')));
+        QString title = model()->headerData(column, Qt::Horizontal).toString();
+        if (title.isEmpty())
+            title = model()->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+        QAction* action = menu.addAction(title.replace(QLatin1Char('\n'), QLatin1Char(' ')));
         action->setCheckable(true);
         action->setChecked(!isSectionHidden(column));
         action->setEnabled(isSectionHidden(column) || count() - hiddenSectionCount() > 1);
