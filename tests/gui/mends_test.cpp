@@ -15,6 +15,7 @@
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
+#include <QApplication>
 #include <QChartView>
 #include <QHeaderView>
 #include <QLabel>
@@ -24,6 +25,7 @@
 #include <QScrollBar>
 #include <QSpinBox>
 #include <QStatusBar>
+#include <QStyle>
 #include <QTableView>
 
 using namespace fourfold;
@@ -182,6 +184,11 @@ private slots:
         static_cast<TableHeader*>(w.results().horizontalHeader())->addColumns(columns);
         for (const QAction* action : columns.actions())
             QVERIFY(!action->text().isEmpty());
+    }
+
+    void buttonsOfDialogsHaveNoPictures()
+    {
+        QCOMPARE(QApplication::style()->styleHint(QStyle::SH_DialogButtonBox_ButtonsHaveIcons), 0);
     }
 
     // Which run it is was cut away where columns beside it were empty.
