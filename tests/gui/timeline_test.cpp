@@ -276,7 +276,7 @@ private slots:
             qPrintable(QStringLiteral("%1 to %2 of %3").arg(steady->begin_s).arg(steady->end_s).arg(length)));
         const double all = length * scene.rows();
         QVERIFY(scene.shares(0, length).idle / all < 0.1);
-        QVERIFY(TimelineScene(prediction.timeline).shares(0, length).idle / all > share);
+        QVERIFY(TimelineScene(prediction.timeline).shares(0, length).idle / all > 0.9 * share);
         double last = 0; // behind what is left out the pipeline drains, and the step ends
         for (const Span& span : prediction.timeline.spans) {
             QVERIFY(span.end_s <= steady->begin_s + 1e-9 || span.start_s >= steady->end_s - 1e-9);
@@ -286,7 +286,7 @@ private slots:
         QVERIFY(last > 0.9 * length);
 
         TimelineView view;
-        view.resize(1000, 400);
+        view.resize(1400, 400);
         view.showTimeline(scene, QStringLiteral("test"));
         view.show();
         QVERIFY(QTest::qWaitForWindowExposed(&view));

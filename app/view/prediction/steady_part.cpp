@@ -30,7 +30,7 @@ std::optional<SteadyPart> steady_part(const Prediction& prediction)
 
 std::string steady_words(const SteadyPart& steady)
 {
-    return counted(steady.micro_batches, "more micro-batch", "more micro-batches") + ", as around here";
+    return counted(steady.micro_batches, "more micro-batch", "more micro-batches") + " like these";
 }
 
 TimelineScene planned_scene(const Prediction& prediction)

@@ -13,7 +13,7 @@ namespace fourfold::view {
 
 // The middle of the step, where no stage has a bar though all of them work. Empty: every micro-batch has its bars.
 std::optional<SteadyPart> steady_part(const Prediction& prediction);
-std::string steady_words(const SteadyPart& steady); // "544 more micro-batches, as around here"
+std::string steady_words(const SteadyPart& steady); // "544 more micro-batches like these"
 // The step of a plan; what is left out of it is not idle.
 TimelineScene planned_scene(const Prediction& prediction);
 
