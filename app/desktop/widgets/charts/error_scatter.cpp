@@ -44,7 +44,7 @@ void ErrorScatter::modelChanged()
     }
     const QString summary = points.empty()
         ? QString()
-        : tr("%1, mean error %2 %, %3 in the band")
+        : tr("%1, mean error %2 %, %3 within 10 %")
               .arg(counted(double(points.size()), tr("run")), percent(sum / double(points.size())), grouped(inside));
     const Scale scale = points.empty() ? Scale{1, 10, true} : Scale{low / 1.25, high * 1.25, true};
     showPoints(std::move(points), scale, scale, summary);
