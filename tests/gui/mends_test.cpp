@@ -21,6 +21,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSpinBox>
@@ -184,6 +185,32 @@ private slots:
         static_cast<TableHeader*>(w.results().horizontalHeader())->addColumns(columns);
         for (const QAction* action : columns.actions())
             QVERIFY(!action->text().isEmpty());
+    }
+
+    // What an import left out stood for a moment in the status bar, and was cut there.
+    void whatIsUsedOfAConfigCanBeRead()
+    {
+        Fixture w;
+        auto* button = w.child<QPushButton>("modelConfig");
+        QVERIFY(!button->isVisible()); // the model is a preset
+        QVERIFY(w.window.importModel(test::Home::the()
+                                         .write(QStringLiteral("config.json"),
+                                             R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
+            "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 32000,
+            "rms_norm_eps": 1e-5, "max_position_embeddings": 4096, "my_own_key": true})")
+                                         .toStdString()));
+        QVERIFY(w.answered());
+        QTRY_VERIFY(button->isVisible());
+        QVERIFY2(button->text().contains(QStringLiteral("ignored")), qPrintable(button->text()));
+        QString told;
+        const test::WhenDialog<QDialog> look([&](QDialog& dialog) {
+            told = dialog.findChild<QPlainTextEdit*>()->toPlainText();
+            dialog.reject();
+        });
+        test::click(*button);
+        QVERIFY(look.came());
+        QVERIFY2(told.contains(QStringLiteral("my_own_key")) && told.contains(QStringLiteral("num_key_value_heads")),
+            qPrintable(told));
     }
 
     void buttonsOfDialogsHaveNoPictures()
