@@ -17,6 +17,7 @@
 
 #include <QApplication>
 #include <QChartView>
+#include <QDialog>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
