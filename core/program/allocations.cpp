@@ -349,7 +349,9 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
         add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, layer,
             "a layer of the micro-batch beside", "its forward and this backward take turns, layer by layer");
     if (offload_layers > 0) {
-        const Number buffers = 2 * (again < layers ? layer : kept / layers);
+        // Where others stay their transfers have the time of those as well, and the one in use when most is held is one
+        // that stays (Transformer Engine 2.8, pytorch/cpu_offload.py, layer_window_map).
+        const Number buffers = (offload_layers < layers ? 1.0 : 2.0) * (again < layers ? layer : kept / layers);
         for (const Lifetime pass : {Lifetime::forward, Lifetime::loss, Lifetime::backward})
             add_allocation<Number>(list, MemoryKind::activations, pass, buffers, "offloaded layers",
                 "the layer in use and the one on its way to the host or from there");
