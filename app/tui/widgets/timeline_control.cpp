@@ -2,6 +2,7 @@
 #include "app/tui/widgets/timeline_control.h"
 
 #include "app/view/prediction/kernel_words.h"
+#include "app/view/prediction/steady_part.h"
 #include "app/view/prediction/timeline_rulers.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
