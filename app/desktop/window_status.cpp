@@ -16,7 +16,7 @@
 namespace fourfold::ui {
 
 namespace {
-constexpr int kWidestEvidence = 640; // what is left has room for a message
+constexpr int kWidestEvidence = 640;
 }
 
 WindowStatus::WindowStatus(QStatusBar& bar)
@@ -33,7 +33,10 @@ WindowStatus::WindowStatus(QStatusBar& bar)
     bar.addPermanentWidget(m_evidence);
     bar.addPermanentWidget(version);
     bar.setSizeGripEnabled(false);
-    connect(&bar, &QStatusBar::messageChanged, this, [&bar](const QString& message) { announce(bar, message); });
+    connect(&bar, &QStatusBar::messageChanged, this, [this, &bar](const QString& message) {
+        m_evidence->setVisible(message.isEmpty()); // the message has its room meanwhile
+        announce(bar, message);
+    });
 }
 
 void WindowStatus::setDocument(PlanDocument& document)

@@ -61,9 +61,11 @@ TEST_P(RehearsedLaunches, AreThoseThatThePlannerCounts)
     const Launches found = launches_of_a_layer(GetParam()), dense = launches_of_a_layer({});
     const ResolvedPlan plan = plan_of_launches(2, 2, GetParam());
     const Launches planned = own_launches(plan, rank_shape(plan), plan.model.experts.has_value());
-    // How many rows each expert has decides whether there are rows of zeros behind them.
-    EXPECT_NEAR(planned.forward, found.forward - dense.forward, 2 + 0.03 * found.forward);
-    EXPECT_NEAR(planned.backward, found.backward - dense.backward, 2 + 0.03 * found.backward);
+    // How many rows each expert has decides whether there are rows of zeros behind them; what a matrix has of tiles of
+    // scales (mxfp8), whether they are copied.
+    constexpr double kOfShapes = 0.07;
+    EXPECT_NEAR(planned.forward, found.forward - dense.forward, 2 + kOfShapes * found.forward);
+    EXPECT_NEAR(planned.backward, found.backward - dense.backward, 2 + kOfShapes * found.backward);
     EXPECT_GT(planned.forward, 0);
 }
 

@@ -234,7 +234,8 @@ TEST(Host, WaitsAsOftenAsTheStepNeeds)
     EXPECT_EQ(again.host_waits, 2 + 2 * kLayers * kMicroBatches);
     // Figures come back; the tokens of each micro-batch go out, with their labels.
     EXPECT_EQ(dense.host_copies, 1 + kMicroBatches);
-    EXPECT_EQ(mixture.host_copies, dense.host_copies + 1 + kLayers * kMicroBatches);
+    constexpr int kProducts = 3; // of an expert, each of which is told whose rows are whose
+    EXPECT_EQ(mixture.host_copies, dense.host_copies + 1 + kLayers * kMicroBatches * (1 + kProducts));
     // Steps that are not told of leave the load where it is.
     EXPECT_EQ(work(joined(joined(joined(gpu, eight), experts), {"run.log_every=100"})).host_waits,
         1 + kLayers * kMicroBatches);

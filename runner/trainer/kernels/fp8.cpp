@@ -49,6 +49,11 @@ at::Tensor spread(const at::Tensor& of_blocks, const at::Tensor& matrix, const S
         .narrow(1, 0, matrix.size(1));
 }
 
+bool is_for_kernel(const at::Tensor& matrix, Kernels kernels)
+{
+    return kernels == Kernels::fused && has_gpu_kernels(matrix) && matrix.numel() > 0;
+}
+
 // 2 to the largest whole number that is not above log2(x): frexp gives x = mantissa * 2^exponent, mantissa in [0.5, 1).
 at::Tensor power_below(const at::Tensor& x)
 {
@@ -65,17 +70,19 @@ std::array<int64_t, 2> blocks_of(const at::Tensor& matrix, const ScaleBlock& any
 
 at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels)
 {
+    if (!is_for_kernel(matrix, kernels))
+        return in_blocks(matrix, of(matrix, block)).abs().amax({1, 3}).to(exact_type(matrix));
     at::Tensor largest = at::zeros(blocks_of(matrix, block), matrix.options().dtype(exact_type(matrix)));
-    largest_of_blocks_into(largest, matrix, block, kernels);
+    largest_by_kernel(largest, matrix, of(matrix, block));
     return largest;
 }
 
 void largest_of_blocks_into(const at::Tensor& zeros, const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels)
 {
-    if (kernels == Kernels::fused && has_gpu_kernels(matrix) && matrix.numel() > 0)
+    if (is_for_kernel(matrix, kernels))
         largest_by_kernel(zeros, matrix, of(matrix, block));
     else
-        zeros.copy_(in_blocks(matrix, of(matrix, block)).abs().amax({1, 3}));
+        zeros.copy_(largest_of_blocks(matrix, block, kernels));
 }
 
 Quantized quantize(const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind,
