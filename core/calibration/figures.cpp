@@ -72,7 +72,9 @@ Verdicts memory_verdicts(const std::vector<const ScoredRow*>& rows)
 {
     Verdicts out;
     for (const ScoredRow* row : rows) {
-        if (row->memory_device_gib && (row->row->ran() || row->row->status == CellStatus::oom))
+        if (row->memory_unknown)
+            ++out.unknown;
+        else if (row->memory_device_gib && (row->row->ran() || row->row->status == CellStatus::oom))
             count(out, row->out_of_memory, !row->row->ran());
     }
     return out;
@@ -82,8 +84,12 @@ Verdicts memory_verdicts(const std::vector<const ScoredRow*>& rows)
 Verdicts verdicts(const std::vector<const ScoredRow*>& rows)
 {
     Verdicts out;
-    for (const ScoredRow* row : rows)
-        count(out, row->crash || row->out_of_memory, row->row->crashed());
+    for (const ScoredRow* row : rows) {
+        if (row->memory_unknown && !row->crash)
+            ++out.unknown;
+        else
+            count(out, row->crash || row->out_of_memory, row->row->crashed());
+    }
     return out;
 }
 

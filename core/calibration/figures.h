@@ -28,6 +28,7 @@ MemoryFigures memory_figures(const std::vector<const ScoredRow*>& rows);
 // Ran or crashed. False alarm: predicted not to run, and ran. Missed: predicted to run, and crashed.
 struct Verdicts {
     int cells = 0, crashed = 0, right = 0, false_alarms = 0, missed = 0;
+    int unknown = 0; // beside the cells: what is predicted is an upper bound of memory, and does not fit
     [[nodiscard]] double accuracy() const { return cells > 0 ? double(right) / cells : 0; }
     [[nodiscard]] double missed_share() const { return cells > 0 ? double(missed) / cells : 0; }
 };

@@ -178,6 +178,7 @@ private:
             return std::nullopt;
         row.plan = *std::move(plan);
         row.assumed = cells.assumed();
+        row.recompute_untold = source != nullptr && cells.recompute_untold(*source);
         read_measurement(cells, row);
         if (source != nullptr && source->core) {
             row.in_core_layout = row.plan.layout.tp <= source->core->tp_at_most;

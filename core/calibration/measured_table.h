@@ -37,6 +37,8 @@ struct MeasuredRow {
     bool in_core_layout = true, in_core = true;
     // Stand-ins that the plan took because the source does not say, "seq_len=8192".
     std::vector<std::string> assumed;
+    // The source neither prints nor otherwise tells what recomputed: memory without recomputation is an upper bound.
+    bool recompute_untold = false;
 
     // Every field of the layout that the source ran; its stack carries the preset's constants. Empty (gpus 0) for
     // cells that are `invalid` or `not_run`.

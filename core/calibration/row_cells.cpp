@@ -28,7 +28,7 @@ const std::vector<std::string>& plan_keys()
         "sequence_parallel", "flop_convention", "attention", "cp_method", "grad_dtype", "optimizer",
         "optimizer_state_dtype", "optimizer_in_backward", "offload", "recompute_layers", "head_dim", "experts",
         "experts_per_token", "shared_experts", "first_dense_layers", "dense_ffn", "fp8_recipe", "positions",
-        "expert_capacity", "modules_ahead"};
+        "expert_capacity", "modules_ahead", "etp", "recompute_parts", "offload_layers", "cuda_graphs"};
     return kKeys;
 }
 
@@ -79,6 +79,34 @@ bool RowCells::stand_in(const std::string& column, const std::string& value)
     return true;
 }
 
+bool RowCells::is_assumed(const std::string& column) const
+{
+    return std::any_of(assumed_.begin(), assumed_.end(),
+        [&](const std::string& assumed) { return assumed.starts_with(column + "="); });
+}
+
+// What is printed wins, and then what an earlier recipe told.
+void RowCells::take_recipe(const TableSource::Recipe& recipe)
+{
+    const bool matches = std::all_of(recipe.where.begin(), recipe.where.end(),
+        [&](const auto& column) { return column.second.contains(text(column.first)); });
+    if (!matches)
+        return;
+    for (const auto& [field, value] : recipe.sets) {
+        if (told_.contains(field) || (has(field) && !is_assumed(field)))
+            continue;
+        std::erase_if(assumed_, [&](const std::string& assumed) { return assumed.starts_with(field + "="); });
+        cells_.erase(field);
+        stand_in(field, value);
+        told_.insert(field);
+    }
+}
+
+bool RowCells::recompute_untold(const TableSource& source) const
+{
+    return !source.recipes.empty() && is_assumed("recompute") && !told_.contains("recompute");
+}
+
 void RowCells::take_assumed()
 {
     std::istringstream items(text("assumed"));
@@ -109,6 +137,8 @@ void RowCells::take_stand_ins(const TableSource& source)
     for (const auto& [column, has, field, value] : source.phrases) // printed: nothing is assumed
         if (text(column).find(has) != std::string::npos)
             cells_.emplace(field, value);
+    for (const TableSource::Recipe& recipe : source.recipes)
+        take_recipe(recipe);
     for (const auto& [key, value] : source.stand_ins)
         stand_in(key, value);
     for (const auto& [column, words] : source.words) {

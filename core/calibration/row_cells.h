@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ public:
     // become the planner's.
     void take_assumed();
     void take_stand_ins(const TableSource& source);
+    // Whether the recomputation is a stand-in although the source has recipes: none of them told it.
+    [[nodiscard]] bool recompute_untold(const TableSource& source) const;
 
     [[nodiscard]] bool has(const std::string& column) const { return cells_.contains(column); }
     [[nodiscard]] std::string text(const std::string& column) const;
@@ -46,11 +49,14 @@ public:
 
 private:
     bool stand_in(const std::string& column, const std::string& value);
+    [[nodiscard]] bool is_assumed(const std::string& column) const;
+    void take_recipe(const TableSource::Recipe& recipe);
 
     std::map<std::string, std::string> cells_;
     std::string where_;
     std::vector<Problem> problems_;
     std::vector<std::string> assumed_;
+    std::set<std::string> told_; // stand-ins that a recipe of the source gave
 };
 
 } // namespace fourfold

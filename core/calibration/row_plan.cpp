@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace fourfold {
 
@@ -150,7 +151,7 @@ Json layout_json(RowCells& cells, int64_t gpus)
         cells.assume("dp=" + std::to_string(dp));
     }
     Json layout{{"tp", tp}, {"cp", cp}, {"pp", pp}, {"dp", dp}};
-    for (const char* column : {"ep", "virtual_stages"}) {
+    for (const char* column : {"ep", "etp", "virtual_stages"}) {
         if (const auto value = cells.whole(column))
             layout[column] = *value;
     }
@@ -162,7 +163,7 @@ Json layout_json(RowCells& cells, int64_t gpus)
 Json training_of_row(RowCells& cells)
 {
     Json training = Json::object();
-    for (const char* key : {"seq_len", "micro_batch", "global_batch", "recompute_layers"}) {
+    for (const char* key : {"seq_len", "micro_batch", "global_batch", "recompute_layers", "offload_layers"}) {
         if (const auto value = cells.whole(key))
             training[key] = *value;
     }
@@ -171,6 +172,9 @@ Json training_of_row(RowCells& cells)
         if (cells.has(key))
             training[key] = cells.text(key);
     }
+    std::istringstream parts(cells.text("recompute_parts"));
+    for (std::string part; std::getline(parts, part, '+');) // "mla-up-proj+mlp"
+        training["recompute_parts"].push_back(part);
     if (const auto capacity = cells.positive("expert_capacity"))
         training["experts"]["capacity"] = *capacity;
     for (const char* key : {"compile", "async_tp", "sequence_parallel", "optimizer_in_backward"}) {
@@ -183,6 +187,20 @@ Json training_of_row(RowCells& cells)
     }
     return training;
 }
+
+namespace {
+
+Json run_of_row(RowCells& cells)
+{
+    Json run = Json::object();
+    if (cells.flag("cuda_graphs").value_or(false))
+        run["environment"] = {{"FOURFOLD_CUDA_GRAPHS", "1"}};
+    if (cells.flag("optimizer_in_backward").value_or(false)) // which knows neither norm nor loss when it updates
+        run.update({{"clip_norm", 0}, {"watch", {{"not_finite", "stop"}}}});
+    return run;
+}
+
+} // namespace
 
 std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets)
 {
@@ -200,6 +218,7 @@ std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* sour
     if (gpus)
         plan["layout"] = layout_json(cells, *gpus);
     plan["training"] = training_of_row(cells);
+    plan["run"] = run_of_row(cells);
     if (!cells.problems().empty())
         return std::nullopt;
     auto document = plan_from_json(plan, cells.where());

@@ -34,9 +34,11 @@ ScoredRow score_row(const MeasuredRow& row, const ResolvedPlan& plan)
     scored.deviation = unmeasured_deviation(plan,
         prediction.memory_capacity_gib > 0 ? prediction.memory_device_gib.value_or(0) / prediction.memory_capacity_gib
                                            : 0);
-    scored.out_of_memory = prediction.memory_device_gib && prediction.fit == Fit::no;
+    const bool too_large = prediction.memory_device_gib && prediction.fit == Fit::no;
+    scored.memory_unknown = too_large && row.recompute_untold;
+    scored.out_of_memory = too_large && !scored.memory_unknown;
     for (const Reason& reason : prediction.reasons) {
-        if (is_stand_in(reason, row))
+        if (is_stand_in(reason, row) || (scored.memory_unknown && reason.code == "memory"))
             continue;
         scored.crash = true;
         scored.crash_reason = reason.message;

@@ -23,6 +23,8 @@ struct ScoredRow {
     double risk = 1; // of not fitting
     double deviation = 0; // of the layout's own error, where its kind was never measured
     bool out_of_memory = false; // predicted
+    // Would not fit without recomputation, which the source may have used and does not tell: no verdict.
+    bool memory_unknown = false;
     // Predicted not to run: out of memory, or a rule broken that the source stated itself (not by a stand-in).
     bool crash = false;
     std::string crash_reason;

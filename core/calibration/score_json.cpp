@@ -15,7 +15,7 @@ Json json_of(const Verdicts& verdicts)
 {
     return {{"cells", verdicts.cells}, {"crashed", verdicts.crashed}, {"right", verdicts.right},
         {"false_alarms", verdicts.false_alarms}, {"missed", verdicts.missed}, {"accuracy", verdicts.accuracy()},
-        {"missed_share", verdicts.missed_share()}};
+        {"missed_share", verdicts.missed_share()}, {"unknown", verdicts.unknown}};
 }
 
 Json json_of(const Figures& figures)

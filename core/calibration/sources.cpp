@@ -53,6 +53,28 @@ Expected<std::vector<TableSource::Phrase>> read_phrases(const Fields& parent)
     return phrases;
 }
 
+Expected<std::vector<TableSource::Recipe>> read_recipes(const Fields& parent)
+{
+    std::vector<TableSource::Recipe> recipes;
+    if (!parent.has("recipes"))
+        return recipes;
+    if (!parent.json()["recipes"].is_array())
+        return parent.wrong("recipes", "a list of objects");
+    for (const Json& item : parent.json()["recipes"]) {
+        FOURFOLD_TRY(const Fields fields, Fields::of(item, parent.where("recipes")));
+        TableSource::Recipe recipe;
+        FOURFOLD_TRY(recipe.from, fields.text("from"));
+        FOURFOLD_TRY(const Fields where, fields.object("where"));
+        for (const auto& [column, words] : where.json().items()) {
+            FOURFOLD_TRY(const auto list, read_list(where, column));
+            recipe.where[column] = {list.begin(), list.end()};
+        }
+        FOURFOLD_TRY(recipe.sets, read_texts(fields, "sets"));
+        recipes.push_back(std::move(recipe));
+    }
+    return recipes;
+}
+
 Expected<TableSource> read_source(const std::string& id, const Fields& fields)
 {
     TableSource source;
@@ -65,6 +87,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
     FOURFOLD_TRY(source.models, read_texts(fields, "models"));
     FOURFOLD_TRY(source.phrases, read_phrases(fields));
+    FOURFOLD_TRY(source.recipes, read_recipes(fields));
     FOURFOLD_TRY(source.also_with, read_list(fields, "also_with"));
     FOURFOLD_TRY(source.tables_are_releases, fields.boolean_or("tables_are_releases", false));
     if (fields.has("words")) {

@@ -31,6 +31,15 @@ struct TableSource {
         std::string column, has, field, value;
     };
     std::vector<Phrase> phrases;
+    // What the source's own scripts set and its table does not print, for rows of which every column named in `where`
+    // has one of the words given (cells as printed or assumed; of a column that a row lacks the word is empty). It
+    // takes the place of stand-ins, never of what is printed.
+    struct Recipe {
+        std::string from; // which file says so
+        std::map<std::string, std::set<std::string>> where;
+        std::map<std::string, std::string> sets; // field -> value, "recompute" -> "selective"
+    };
+    std::vector<Recipe> recipes;
     // Stacks of the same software that were fitted to other sources alone: what those say of this one tells how far a
     // software's constants carry.
     std::vector<std::string> also_with;

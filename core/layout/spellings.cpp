@@ -30,6 +30,14 @@ int recomputed_layers(const Training& training, int first, int layers)
     return up_to(first + layers) - up_to(first);
 }
 
+int offloaded_layers(const Training& training, int first, int layers)
+{
+    if (training.offload != Offload::activations)
+        return 0;
+    const int most = training.offload_layers.value_or(first + layers);
+    return std::min(first + layers, most) - std::min(first, most);
+}
+
 double bytes_per_element(Precision precision)
 {
     switch (precision) {

@@ -21,13 +21,14 @@ inline constexpr auto kWords<Sharding> = std::to_array<std::string_view>(
 enum class Recompute { none, selective, full };
 template <>
 inline constexpr auto kWords<Recompute> = std::to_array<std::string_view>({"none", "selective", "full"});
-// What of a layer selective recomputation computes once more. The parts are those of Megatron-LM's --recompute-modules;
+// What of a layer selective recomputation computes once more. The parts are those of Megatron-LM's --recompute-modules:
+// mla_up_proj is queries, keys and values from their latents, moe_act the activation inside routed experts.
 // `operations` stands alone: all but attention, every second matrix product and what came over the network, as
 // torchtitan's selective activation checkpointing by operation.
-enum class RecomputePart { core_attention, mlp, layer_norm, moe, operations };
+enum class RecomputePart { core_attention, mlp, layer_norm, moe, mla_up_proj, moe_act, operations };
 template <>
 inline constexpr auto kWords<RecomputePart> = std::to_array<std::string_view>(
-    {"core-attention", "mlp", "layer-norm", "moe", "operations"});
+    {"core-attention", "mlp", "layer-norm", "moe", "mla-up-proj", "moe-act", "operations"});
 inline constexpr std::size_t kRecomputes = static_cast<std::size_t>(Recompute::full) + 1;
 enum class Precision { fp32, fp16, bf16, fp8, nvfp4 };
 template <>
@@ -127,6 +128,7 @@ struct Training {
     Optimizer optimizer = Optimizer::adamw;
     bool optimizer_in_backward = false; // each parameter's update when its gradient is final, which is then freed
     Offload offload = Offload::none;
+    std::optional<int> offload_layers; // first layers per stage whose activations leave; empty = all
     bool sequence_parallel = true;
     bool compile = false;
     bool async_tp = false;
@@ -140,6 +142,8 @@ struct Training {
 
 // Of `layers` layers from number `first` on, counted over all chunks of a stage, those that recompute.
 int recomputed_layers(const Training& training, int first, int layers);
+// Likewise those whose activations go to the host's memory.
+int offloaded_layers(const Training& training, int first, int layers);
 
 std::string schedule_name(const Training& training); // as written in a plan: the schedule, or its file
 

@@ -49,9 +49,14 @@ std::ptrdiff_t stages_that_may_be_empty(const ResolvedPlan& plan)
 }
 
 // Stacks that count the embedding and the loss as layers run with a first and a last chunk that hold nothing else.
-bool ends_may_be_empty(const ResolvedPlan& plan)
+bool first_may_be_empty(const ResolvedPlan& plan)
 {
     return plan.stack.stage_split == StageSplit::equal && plan.layout.pp > 1;
+}
+bool last_may_be_empty(const ResolvedPlan& plan)
+{
+    return first_may_be_empty(plan)
+        || (plan.layout.pp > 1 && last_chunk_may_hold_modules_alone(plan.model, plan.stack));
 }
 
 void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
@@ -71,9 +76,9 @@ void check_stage_layers(const ResolvedPlan& plan, Reasons& reasons)
             "stage_layers adds up to " + number(sum) + ", the model has " + number(plan.model.layers) + " layers",
             even());
     else if (const auto empty = std::find(
-                 stages.begin() + std::max<std::ptrdiff_t>(stages_that_may_be_empty(plan), ends_may_be_empty(plan)),
+                 stages.begin() + std::max<std::ptrdiff_t>(stages_that_may_be_empty(plan), first_may_be_empty(plan)),
                  stages.end(), 0);
-             empty != stages.end() && !(ends_may_be_empty(plan) && empty + 1 == stages.end()))
+             empty != stages.end() && !(last_may_be_empty(plan) && empty + 1 == stages.end()))
         reasons.add("stage_without_layers", "layout.stage_layers",
             "chunk " + number(empty - stages.begin()) + " of the pipeline has no layer", even());
 }
@@ -148,7 +153,7 @@ void check_pipeline(const ResolvedPlan& plan, Reasons& reasons)
     const Layout& layout = plan.layout;
     const int layers = plan.model.layers;
     const int chunks = layout.pp * layout.virtual_stages;
-    if (chunks > layers + (ends_may_be_empty(plan) ? 2 : 0)) {
+    if (chunks > layers + int(first_may_be_empty(plan)) + int(last_may_be_empty(plan))) {
         const std::string rule = "pp " + number(layout.pp) + " x virtual_stages " + number(layout.virtual_stages)
             + " = " + number(chunks) + " is more than the model's " + number(layers) + " layers";
         if (layout.pp <= layers)
@@ -253,6 +258,16 @@ void check_batch(const ResolvedPlan& plan, Reasons& reasons)
     check_ramp_up(plan, reasons);
 }
 
+std::vector<int64_t> layers_of_stages(const ResolvedPlan& plan)
+{
+    const Layout& layout = plan.layout;
+    std::vector<int64_t> layers(static_cast<std::size_t>(layout.pp), 0);
+    for (std::size_t chunk = 0; chunk < layout.stage_layers.size(); ++chunk)
+        layers[static_cast<std::size_t>(stage_of_chunk(plan.training.schedule, layout.pp, int(chunk)))]
+            += layout.stage_layers[chunk];
+    return layers;
+}
+
 // Parts that the layers do not have would repeat nothing.
 static void check_recompute_parts(const ResolvedPlan& plan, Reasons& reasons)
 {
@@ -270,6 +285,13 @@ static void check_recompute_parts(const ResolvedPlan& plan, Reasons& reasons)
     refuse_if(parts.contains(moe) && !plan.model.experts,
         "recompute_parts \"moe\" repeats mixtures of experts, and " + plan.model.name + " has none",
         Json::array({"mlp"}));
+    refuse_if(parts.contains(moe_act) && !plan.model.experts,
+        "recompute_parts \"moe-act\" repeats the activation of routed experts, and " + plan.model.name + " has none",
+        Json::array({"mlp"}));
+    refuse_if(parts.contains(mla_up_proj) && !plan.model.latent,
+        "recompute_parts \"mla-up-proj\" repeats what latent attention makes of its latents, and " + plan.model.name
+            + " has none",
+        Json::array({"core-attention"}));
     refuse_if(parts.contains(mlp) && all_routed,
         "recompute_parts \"mlp\" repeats dense MLPs, and every layer of " + plan.model.name
             + " has a mixture of experts",
@@ -295,11 +317,7 @@ void check_training(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("optimizer_state_dtype_unsupported", "training.optimizer_state_dtype",
             "optimizer states cannot be kept in nvfp4", "bf16");
     if (training.recompute != Recompute::none && (training.recompute_layers || training.recompute_every > 1)) {
-        // Layers of a pipeline rank, over all of its chunks.
-        std::vector<int64_t> per_rank(static_cast<std::size_t>(layout.pp), 0);
-        for (std::size_t chunk = 0; chunk < layout.stage_layers.size(); ++chunk)
-            per_rank[static_cast<std::size_t>(stage_of_chunk(training.schedule, layout.pp, int(chunk)))]
-                += layout.stage_layers[chunk];
+        const std::vector<int64_t> per_rank = layers_of_stages(plan);
         const int64_t most = *std::max_element(per_rank.begin(), per_rank.end());
         const auto refuse_above = [&](const char* code, const std::string& key, int layers, int64_t limit) {
             if (layers > limit && most > 0)

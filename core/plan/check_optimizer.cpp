@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rules of the optimizer: where its states lie, and when it updates.
+// Rules of the optimizer: when it updates. And of what lies in the host's memory: its states, or activations.
 #include "core/plan/check_rules.h"
+
+#include <algorithm>
 
 namespace fourfold {
 
@@ -40,6 +42,15 @@ void check_optimizer(const ResolvedPlan& plan, Reasons& reasons)
         reasons.add("offload_on_cpu", "training.offload",
             "offload " + to_text(training.offload) + " moves data to the memory of the CPU, where it is already",
             "none");
+    if (training.offload == Offload::activations && training.offload_layers) {
+        const std::vector<int64_t> layers = layers_of_stages(plan);
+        const int64_t most = *std::max_element(layers.begin(), layers.end());
+        if (*training.offload_layers > most && most > 0)
+            reasons.add("too_many_offload_layers", "training.offload_layers",
+                "offload_layers " + std::to_string(*training.offload_layers) + " is more than the "
+                    + std::to_string(most) + " layers of a stage",
+                most);
+    }
     if (training.optimizer_in_backward)
         check_optimizer_in_backward(plan, reasons);
 }

@@ -33,6 +33,9 @@ void check_batch(const ResolvedPlan& plan, Reasons& reasons); // and the ramp-up
 void check_training(const ResolvedPlan& plan, Reasons& reasons); // precision, recomputation, sharding
 void check_optimizer(const ResolvedPlan& plan, Reasons& reasons); // the optimizer, where and when it updates; offload
 
+// How many layers each pipeline rank has, over all of its chunks.
+std::vector<int64_t> layers_of_stages(const ResolvedPlan& plan);
+
 // Which rule of the batch a plan breaks, without a message: for a search that asks a million times.
 enum class BatchRule {
     none,

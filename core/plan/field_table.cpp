@@ -237,8 +237,9 @@ std::vector<PlanKey> training()
         unless_default(bound(FOURFOLD_MEMBER(training.recompute_every),
             "Every so many of a stage's layers recompute, the first of them layer number recompute_every.", kLayers)),
         recompute_parts(bound(FOURFOLD_MEMBER(training.recompute_parts),
-            "What of a layer selective recomputation computes again: core-attention, mlp, layer-norm, moe; or "
-            "operations, all but attention, every second product and what came over the network (torchtitan).")),
+            "What of a layer selective recomputation computes again: core-attention, mlp, layer-norm, moe, mla-up-proj "
+            "(queries, keys and values from latents), moe-act (the activation inside experts); or operations, all but "
+            "attention, every second product and what came over the network (torchtitan).")),
         bound(FOURFOLD_MEMBER(training.precision), "Of the matrix products."),
         bound(FOURFOLD_MEMBER(training.grad_dtype), "In which gradients are accumulated and reduced."),
         bound(FOURFOLD_MEMBER(training.optimizer_state_dtype), "Of the optimizer's moments."),
@@ -248,6 +249,8 @@ std::vector<PlanKey> training()
             "Each weight is updated as soon as its gradient is final, in the backward pass, and the gradient's memory "
             "given back.")),
         bound(FOURFOLD_MEMBER(training.offload), "What the host's memory keeps."),
+        unless_default(bound(FOURFOLD_MEMBER(training.offload_layers),
+            "Of offload activations: first layers of a stage whose activations leave; default all.", kLayers)),
         bound(FOURFOLD_MEMBER(training.sequence_parallel), "Sequence parallelism within the tensor-parallel group."),
         bound(FOURFOLD_MEMBER(training.compile),
             "Compiled or fused kernels. Stack fourfold: its own where true (its default), LibTorch's operations one by "

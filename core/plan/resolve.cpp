@@ -141,8 +141,6 @@ Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)
         return Problem{ProblemCode::bad_input,
             "pp x virtual_stages is more than " + std::to_string(kMaxChunks) + " model chunks", "",
             at_field(plan.where, "layout.virtual_stages")};
-    if (absent("stage_layers"))
-        layout.stage_layers = default_stage_layers(plan.model, plan.stack, static_cast<int>(chunks));
     return {};
 }
 
@@ -183,6 +181,9 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
     FOURFOLD_CHECK(resolve_layout(layout, out));
     FOURFOLD_CHECK(resolve_training(value_at(document, "training"), out));
     apply_calibration(out);
+    if (value_at(layout, "stage_layers").is_null())
+        out.layout.stage_layers = default_stage_layers(
+            out.model, out.stack, out.layout.pp, out.layout.virtual_stages, out.training.schedule);
     if (value_at(layout, "dp_shard").is_null())
         out.layout.dp_shard = default_dp_shard(out);
     FOURFOLD_CHECK(resolve_run(value_at(document, "run"), out));

@@ -94,6 +94,8 @@ Expected<void> resolve_training(const Json& written, ResolvedPlan& plan)
         plan.notes.emplace_back("training.recompute_every has no effect while training.recompute is none");
     if (chosen("recompute_parts") && training.recompute != Recompute::selective)
         plan.notes.emplace_back("training.recompute_parts has no effect unless training.recompute is selective");
+    if (training.offload_layers && training.offload != Offload::activations)
+        plan.notes.emplace_back("training.offload_layers has no effect unless training.offload is activations");
     if (!chosen("precision")) {
         const Precision wanted = training.precision;
         training.precision = nearest_precision(plan.cluster.gpu, wanted);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/stage_layers.h"
+#include "core/stack/constants.h"
 
 #include <algorithm>
 
@@ -70,15 +71,26 @@ int cost_based_stages(const ModelShape& model, int chunks)
     return stage + 1;
 }
 
+bool last_chunk_may_hold_modules_alone(const ModelShape& model, const Stack& stack)
+{
+    return model.predicted_ahead > 0 && !stack.constants.contains(std::string(info(Constant::gradient_buffers).name));
+}
+
 namespace {
+// What stands behind the last layer where modules predict further ahead, in layers.
+double work_behind_layers(const ModelShape& model)
+{
+    const double head = double(model.hidden) * double(model.vocab);
+    const double layer = (model.active_matmul_parameters() - head) / model.layers;
+    return (head + model.active_matmul_parameters_ahead()) / layer;
+}
+
 // Modules that predict further ahead stand behind the last layer, each with the head once more: whoever trains with
 // them gives the last chunk fewer layers (Megatron-Bridge's DeepSeek-V3: 4 on each of 15 stages, 1 on the last), at
 // least one. Of all such splits the one whose busiest chunk has the least to compute.
 std::vector<int> stage_layers_before_modules(const ModelShape& model, int chunks)
 {
-    const double head = double(model.hidden) * double(model.vocab);
-    const double layer = (model.active_matmul_parameters() - head) / model.layers;
-    const double behind = (head + model.active_matmul_parameters_ahead()) / layer; // in layers
+    const double behind = work_behind_layers(model);
     int last = 1;
     double least = 0;
     for (int few = 1; few <= model.layers / chunks; ++few) {
@@ -93,12 +105,41 @@ std::vector<int> stage_layers_before_modules(const ModelShape& model, int chunks
     out.push_back(last);
     return out;
 }
+
+// On a V the first stage holds the first and the last chunk, so that it is stages that must not differ: what stands
+// behind the last layer takes layers from both of them. The chunks between are alike, and two of them make a stage.
+std::vector<int> stage_layers_on_a_v(const ModelShape& model, const Stack& stack, int pp)
+{
+    const double behind = work_behind_layers(model);
+    const int least_last = last_chunk_may_hold_modules_alone(model, stack) ? 0 : 1, between = 2 * pp - 2;
+    int first = 1, last = least_last;
+    double least = 0;
+    for (int ends = 1 + least_last; ends + between <= model.layers && ends <= 2 * (model.layers / (2 * pp) + 1);
+         ++ends) {
+        const int rest = model.layers - ends;
+        const double busiest = std::max<double>((rest + pp - 2) / (pp - 1), ends + behind);
+        if (ends == 1 + least_last || busiest <= least) {
+            least = busiest;
+            last = std::max(least_last, ends / 2);
+            first = ends - last;
+        }
+    }
+    std::vector<int> out{first};
+    for (const int layers : even_stage_layers(model.layers - first - last, between))
+        out.push_back(layers);
+    out.push_back(last);
+    return out;
+}
 } // namespace
 
-std::vector<int> default_stage_layers(const ModelShape& model, const Stack& stack, int chunks)
+std::vector<int> default_stage_layers(
+    const ModelShape& model, const Stack& stack, int pp, int virtual_stages, Schedule schedule)
 {
+    const int chunks = pp * virtual_stages;
     if (model.predicted_ahead > 0 && chunks > 1 && model.layers >= chunks)
-        return stage_layers_before_modules(model, chunks);
+        return pp > 1 && virtual_stages == 2 && traits_of(schedule).order == ChunkOrder::v
+            ? stage_layers_on_a_v(model, stack, pp)
+            : stage_layers_before_modules(model, chunks);
     switch (stack.stage_split) {
     case StageSplit::cost:
         return cost_based_stage_layers(model, chunks);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/model/model_shape.h"
+#include "core/schedule/schedules.h"
 #include "core/stack/stack.h"
 
 #include <vector>
@@ -32,7 +33,14 @@ std::vector<int> cost_based_stage_layers(const ModelShape& model, int chunks);
 // logits and loss, which may fill stages of their own. Jobs with a stage beyond crash.
 int cost_based_stages(const ModelShape& model, int chunks);
 
-// The rule of the stack.
-std::vector<int> default_stage_layers(const ModelShape& model, const Stack& stack, int chunks);
+// Whether modules that predict further ahead, and the head, may be all that the last chunk holds: in Megatron Core
+// they may (Megatron-Bridge v0.3.0, DeepSeek-V3 on H100: "Et|(tt|)*30mL"); the bundled trainer, which its constants
+// tell, wants a layer there.
+bool last_chunk_may_hold_modules_alone(const ModelShape& model, const Stack& stack);
+
+// The rule of the stack. `schedule` says which chunks lie on one stage, which matters where modules that predict
+// further ahead weigh on the last of them.
+std::vector<int> default_stage_layers(
+    const ModelShape& model, const Stack& stack, int pp, int virtual_stages, Schedule schedule);
 
 } // namespace fourfold

@@ -126,6 +126,13 @@ void training_limits(const ResolvedPlan& plan, Limits& limits)
     const bool halves = training.grad_dtype == Precision::fp16 && training.precision == Precision::fp16;
     limits.refuse_if(!wide(training.grad_dtype) && !halves, "grad_dtype", "training.grad_dtype",
         "gradients in " + quoted(to_text(training.grad_dtype)), quoted("fp32"));
+    const WordSet<RecomputePart>& parts = training.recompute_parts;
+    for (const RecomputePart part : {RecomputePart::mla_up_proj, RecomputePart::moe_act})
+        limits.refuse_if(training.recompute == Recompute::selective && parts.contains(part), "recompute_parts",
+            "training.recompute_parts", "recomputation of " + quoted(std::string(name(part))) + " alone",
+            R"(["core-attention"])");
+    limits.refuse_if(training.offload == Offload::activations && training.offload_layers, "offload_layers",
+        "training.offload_layers", "layers whose activations stay beside others whose activations leave");
     limits.refuse_if(!wide(training.optimizer_state_dtype), "optimizer_state_dtype", "training.optimizer_state_dtype",
         "optimizer states in " + quoted(to_text(training.optimizer_state_dtype)), quoted("fp32"));
 }
@@ -250,7 +257,7 @@ Expected<void> check_trainer_family(const ModelShape& model)
 
 bool is_of_trainer(const ResolvedPlan& plan)
 {
-    return plan.stack.id == kTrainer;
+    return plan.stack.id == kTrainer || (plan.stack.base && plan.stack.base->id == kTrainer);
 }
 
 namespace {
@@ -267,7 +274,7 @@ void limits_of_prediction(const ResolvedPlan& plan, Limits& limits)
 
 Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets)
 {
-    if (is_of_trainer(plan))
+    if (plan.stack.id == kTrainer)
         return {};
     FOURFOLD_TRY(plan.stack, presets.stack(kTrainer));
     if (!plan.compile_chosen)

@@ -34,17 +34,39 @@ Number score_bytes(const RankShape& rank)
         * input<Number>("heads", rank.heads) * length * length / input<Number>("CP", rank.cp);
 }
 
-// What selective recomputation frees of a layer with latent attention: queries, keys and values, which follow from
-// their latents, and the outputs of the norms (DeepSeek-V3, arXiv:2412.19437, section 3.2.3).
+// Queries, keys and values, which follow from their latents; those are kept instead.
 template <typename Number>
-Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
+Number rebuilt_from_latents(const ResolvedPlan& plan, const RankShape& rank)
 {
     const LatentAttention& latent = *plan.model.latent;
     const Number kept = input<Number>("latents", double(latent.q_rank + latent.kv_rank + latent.rope_head_dim));
     const Number rebuilt = input<Number>("queries", rank.query) / input<Number>("TP", rank.tp)
-        + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local) - kept
-        + 2 * input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split);
+        + input<Number>("keys", rank.key_local) + input<Number>("values", rank.value_local) - kept;
     return input<Number>("tokens", rank.tokens) * rebuilt * input<Number>("bytes", rank.element_bytes);
+}
+
+// What selective recomputation frees of a layer with latent attention: those, and the outputs of the norms
+// (DeepSeek-V3, arXiv:2412.19437, section 3.2.3).
+template <typename Number>
+Number latent_bytes(const ResolvedPlan& plan, const RankShape& rank)
+{
+    const Number norms = 2 * input<Number>("hidden", rank.hidden) / input<Number>("TP", rank.sequence_split);
+    return rebuilt_from_latents<Number>(plan, rank)
+        + input<Number>("tokens", rank.tokens) * norms * input<Number>("bytes", rank.element_bytes);
+}
+
+// Bytes of an element of what a product keeps of its input for the weight gradient. Transformer Engine 2.8,
+// pytorch/module/linear.py, layernorm_linear.py and grouped_linear.py: columns of 8 or 4 bits, with their scales.
+double kept_input_bytes(const ResolvedPlan& plan, const RankShape& rank)
+{
+    const Training& training = plan.training;
+    if (rank.constants[Constant::quantized_inputs] < 0.5 || !is_of_products(training.precision))
+        return rank.element_bytes;
+    const double scales = training.precision != Precision::fp8 ? 0
+        : training.fp8_recipe == Fp8Recipe::mxfp8              ? 1.0 / 32
+        : training.fp8_recipe == Fp8Recipe::blockwise          ? 4.0 / 128
+                                                               : 0;
+    return bytes_per_element(training.precision) + scales;
 }
 
 // Of a row that is in a share of the layers.
@@ -139,6 +161,28 @@ Number plainly_kept(const ResolvedPlan& plan, const RankShape& rank, bool moe, c
 }
 } // namespace
 
+namespace {
+// What is kept less where products keep inputs of fewer bits: outputs of norms and activations, and tokens of experts.
+// Not where they are kept for others as well: what enters the output projection for attention's backward pass, what
+// latents are made of twice, once for each of two products, and what enters experts for the router.
+template <typename Number>
+Number quantized_away(
+    const ResolvedPlan& plan, const RankShape& rank, bool moe, const LayerWidths<Number>& widths, double bytes)
+{
+    const double norms = std::max(0.0, branches(plan.model, moe) - (plan.model.latent ? 1 : 0) - (moe ? 1 : 0));
+    Number per_token = input<Number>("outputs of norms", norms) * input<Number>("hidden", rank.hidden)
+        / input<Number>("TP", rank.sequence_split);
+    for (const auto& [routed, width, inputs] : widths.mlps)
+        per_token += routed
+            ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
+            : width;
+    Number elements = input<Number>("tokens", rank.tokens) * per_token;
+    if (moe)
+        elements += input<Number>("routed tokens", rank.routed_tokens) * input<Number>("hidden", rank.hidden);
+    return input<Number>("bytes saved by inputs of fewer bits", rank.element_bytes - bytes) * elements;
+}
+} // namespace
+
 template <typename Number>
 Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
@@ -152,7 +196,8 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
         mlp = (kept.mlps.front().inputs + 1) * mlp; // those of one model are alike
     Number routed = 0.0;
     if (moe) // permuted inputs and expert outputs
-        routed = 2 * input<Number>("routed tokens", rank.routed_tokens) * whole * element;
+        routed = (1 + constant_input<Number>(rank, Constant::expert_outputs_kept))
+            * input<Number>("routed tokens", rank.routed_tokens) * whole * element;
     Number hidden = constant_input<Number>(rank, Constant::activation_hidden_factor) * whole
         / input<Number>("TP", rank.sequence_split);
     if (rank.tp > 1)
@@ -160,6 +205,8 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
     hidden = of_share(branches(plan.model, moe) / 2, hidden); // they hold of two branches
     Number bytes
         = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + kept.norms + mlp) + routed;
+    if (const double fewer = kept_input_bytes(plan, rank); fewer < rank.element_bytes)
+        bytes = bytes - quantized_away<Number>(plan, rank, moe, kept, fewer);
     if (!plan.training.compile || is_our_trainer(rank.constants))
         bytes *= constant_input<Number>(rank, Constant::eager_activation_factor);
     if (has_plain_forms(plan, rank))
@@ -191,23 +238,32 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     Number freed = 0.0;
     if (parts.contains(core_attention) && has_score_matrix(plan.training))
         freed += score_bytes<Number>(rank);
+    const double input_share = kept_input_bytes(plan, rank) / rank.element_bytes; // of the bytes of other activations
+    const double norm_share = plan.model.latent ? 1 : input_share;
+    const Number norm = made * input<Number>("hidden", rank.hidden);
     if (parts.contains(layer_norm) && !in_pieces(plan))
         freed += (plan.model.latent || routed_layer ? 1 : 2)
-            * (made * input<Number>("hidden", rank.hidden)
+            * ((norm_share == 1 ? norm : input<Number>("share of its bytes", norm_share) * norm)
                 + (plain ? tokens * plain_norm<Number>(plan, rank) : Number(0.0)));
-    if (parts.contains(routed_layer ? moe : mlp)) {
-        Number inner = 0.0;
-        if (plain)
-            freed += tokens * plain_gates<Number>(plan, rank, widths);
-        for (const auto& [routed, width, inputs] : widths.mlps)
-            inner += (inputs + 1)
+    if (parts.contains(mla_up_proj) && plan.model.latent)
+        freed += rebuilt_from_latents<Number>(plan, rank);
+    const bool whole = parts.contains(routed_layer ? moe : mlp);
+    Number inner = 0.0;
+    if (whole && plain)
+        freed += tokens * plain_gates<Number>(plan, rank, widths);
+    for (const auto& [routed, width, inputs] : widths.mlps) {
+        const double tensors = whole ? inputs + input_share : routed && parts.contains(moe_act) ? input_share : 0;
+        if (tensors > 0)
+            inner += tensors
                 * (routed ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width
                           : width);
-        freed += made * inner;
-        if (routed_layer)
-            freed += 2 * input<Number>("routed tokens", rank.routed_tokens) * input<Number>("hidden", rank.hidden)
-                * input<Number>("bytes", rank.element_bytes);
     }
+    if (value_of(inner) > 0)
+        freed += made * inner;
+    if (whole && routed_layer)
+        freed += (input_share + constant_input<Number>(rank, Constant::expert_outputs_kept))
+            * input<Number>("routed tokens", rank.routed_tokens) * input<Number>("hidden", rank.hidden)
+            * input<Number>("bytes", rank.element_bytes);
     return freed;
 }
 
@@ -237,7 +293,7 @@ namespace {
 
 template <typename Number>
 void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank,
-    int dense_layers, int moe_layers, double recompute_layers)
+    int dense_layers, int moe_layers, double recompute_layers, double offload_layers)
 {
     const Training& training = plan.training;
     const double layers = dense_layers + moe_layers;
@@ -292,13 +348,17 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
     if (plan.layout.pp == 1 && passes_side_by_side(plan))
         add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, layer,
             "a layer of the micro-batch beside", "its forward and this backward take turns, layer by layer");
-    if (training.offload == Offload::activations) {
-        const Number buffers = 2 * (again < layers ? layer : kept / layers);
+    if (offload_layers > 0) {
+        // Where others stay their transfers have the time of those as well, and the one in use when most is held is one
+        // that stays (Transformer Engine 2.8, pytorch/cpu_offload.py, layer_window_map).
+        const Number buffers = (offload_layers < layers ? 1.0 : 2.0) * (again < layers ? layer : kept / layers);
         for (const Lifetime pass : {Lifetime::forward, Lifetime::loss, Lifetime::backward})
             add_allocation<Number>(list, MemoryKind::activations, pass, buffers, "offloaded layers",
                 "the layer in use and the one on its way to the host or from there");
-        kept = 2 * part("input of a layer", layer_input_bytes<Number>(rank));
-        note = "what came from the stage before and what went to the next: the host has all else";
+        const Number ends = 2 * part("input of a layer", layer_input_bytes<Number>(rank));
+        kept = offload_layers < layers ? input<Number>("share of the layers", 1 - offload_layers / layers) * kept + ends
+                                       : ends;
+        note = "what came from the stage before and what went to the next: the host has all else of offloaded layers";
     }
     add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
 }
@@ -340,7 +400,7 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     std::vector<AllocationOf<Number>> list;
     const int dense = dense_layers(plan.model, shape.first_layer, shape.layers), moe = shape.layers - dense;
     if (shape.layers > 0)
-        add_layers(list, plan, rank, dense, moe, shape.recompute_layers);
+        add_layers(list, plan, rank, dense, moe, shape.recompute_layers, shape.offload_layers);
     // Each layer keeps its input. What goes to another stage the bundled trainer frees when it has arrived: one more is
     // that of the head. Others' constants were fitted with one more on the first stage.
     const bool own = is_our_trainer(rank.constants);

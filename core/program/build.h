@@ -12,9 +12,10 @@ struct ChunkShape {
     int chunk = 0, first_layer = 0, layers = 0;
     bool embedding = false, head = false;
     double recompute_layers = 0; // of `layers`
+    int offload_layers = 0; // of `layers`, the first ones
 };
 
-// The chunks of the whole model, in its order; the recomputed layers of a stage are its first ones.
+// The chunks of the whole model, in its order; the recomputed and the offloaded layers of a stage are its first ones.
 std::vector<ChunkShape> chunk_shapes(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk);
 
 // What one micro-batch does and holds on one chunk, whatever the job around it: its layers, embedding and head. To this

@@ -8,6 +8,7 @@
 #include "core/program/modules_ahead.h"
 #include "core/program/muon.h"
 #include "core/program/operation.h"
+#include "core/program/own_launches.h"
 #include "core/program/sharding_operations.h"
 
 #include <algorithm>
@@ -103,8 +104,11 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
         add_embedding_operations(list, plan, rank);
     for (const LayerGroup group : {LayerGroup{counts.dense, false}, LayerGroup{counts.moe, true}}) {
         add_layer_operations(list, plan, rank, group, per_layer * group.layers);
-        if (group.layers > 0 && plan.training.offload == Offload::activations)
-            add_activation_offload(list, plan, rank, group, per_layer * group.layers);
+        add_own_launches(list, plan, rank, group.layers, per_layer * group.layers, group.moe);
+        const int before = group.moe ? counts.dense : 0; // dense layers come first
+        const int away = std::clamp(shape.offload_layers - before, 0, group.layers);
+        if (away > 0)
+            add_activation_offload(list, plan, rank, {away, group.moe}, per_layer * away);
     }
     if (chunk.head)
         add_head_operations(list, plan, rank);
@@ -144,7 +148,7 @@ int dense_layers(const ModelShape& model, int first, int layers)
 
 std::vector<ChunkShape> chunk_shapes(const ResolvedPlan& plan, const std::vector<int>& stage_of_chunk)
 {
-    // Recomputed layers are counted over the chunks of a stage, in order.
+    // Recomputed and offloaded layers are counted over the chunks of a stage, in order.
     std::vector<int> seen(static_cast<std::size_t>(plan.layout.pp), 0);
     std::vector<ChunkShape> shapes;
     ChunkShape shape;
@@ -156,6 +160,7 @@ std::vector<ChunkShape> chunk_shapes(const ResolvedPlan& plan, const std::vector
         shape.embedding = index == 0;
         shape.head = index + 1 == stage_of_chunk.size();
         shape.recompute_layers = recomputed_layers(plan.training, before, shape.layers);
+        shape.offload_layers = offloaded_layers(plan.training, before, shape.layers);
         before += shape.layers;
         shapes.push_back(shape);
     }

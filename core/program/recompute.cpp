@@ -28,6 +28,10 @@ RecomputeShare share_of_parts(const ResolvedPlan& plan, bool routed, double part
         share.norms = part * kTwoNorms;
         share.gathers = in_pieces(plan) ? 0 : part; // in pieces, what is gathered is kept
     }
+    if (parts.contains(mla_up_proj))
+        share.latents = share.positions = part;
+    if (routed && parts.contains(moe_act))
+        share.activation = part;
     const bool repeats_mlp = parts.contains(routed ? moe : mlp);
     if (parts.contains(layer_norm) && !in_pieces(plan))
         share.kept_gathers = repeats_mlp ? part / 2 : part; // of a region that is not repeated as a whole

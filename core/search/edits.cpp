@@ -52,9 +52,11 @@ void settle(const ResolvedPlan& before, ResolvedPlan& plan)
         if (!takes_chunks(training.schedule, 1) || traits_of(training.schedule).splits_backward)
             training.schedule = schedule_taking(training.schedule, 1);
     }
-    const int chunks = layout.pp * layout.virtual_stages;
-    if (chunks != before.layout.pp * before.layout.virtual_stages)
-        layout.stage_layers = default_stage_layers(plan.model, plan.stack, chunks);
+    const auto order = [](const Training& of) { return traits_of(of.schedule).order; };
+    if (layout.pp * layout.virtual_stages != before.layout.pp * before.layout.virtual_stages
+        || (plan.model.predicted_ahead > 0 && order(training) != order(before.training)))
+        layout.stage_layers
+            = default_stage_layers(plan.model, plan.stack, layout.pp, layout.virtual_stages, training.schedule);
     if (training.sharding != before.training.sharding || layout.dp != before.layout.dp || layout.cp != before.layout.cp)
         layout.dp_shard = default_dp_shard(plan);
     if (before.layout.etp == before.layout.tp)
@@ -373,6 +375,7 @@ void overlay(const ResolvedPlan& base, const ResolvedPlan& changed, ResolvedPlan
     take(before.optimizer, after.optimizer, training.optimizer);
     take(before.optimizer_in_backward, after.optimizer_in_backward, training.optimizer_in_backward);
     take(before.offload, after.offload, training.offload);
+    take(before.offload_layers, after.offload_layers, training.offload_layers);
     take(before.sequence_parallel, after.sequence_parallel, training.sequence_parallel);
     take(before.compile, after.compile, training.compile);
     take(before.async_tp, after.async_tp, training.async_tp);

@@ -121,8 +121,9 @@ bool LayoutEvaluator::composes() const
     const Training& training = plan_.training;
     const Layout& layout = plan_.layout;
     const CostContext& context = terms_.context();
-    return !training.recompute_layers && training.recompute_every == 1 && !gradients_go_at_once(training)
-        && traits_of(training.schedule).generator != nullptr && context.peak_flops > 0 && context.memory_bytes_s > 0
+    return !training.recompute_layers && training.recompute_every == 1 && !training.offload_layers
+        && !gradients_go_at_once(training) && traits_of(training.schedule).generator != nullptr
+        && context.peak_flops > 0 && context.memory_bytes_s > 0
         && (layout.pp == 1 || core_share(plan_, 1, std::thread::hardware_concurrency()) <= 1)
         && (has_formula() || 3.0 * simulated_ * layout.pp * layout.virtual_stages <= kMostListedPasses);
 }

@@ -36,6 +36,8 @@ public:
             = !std::all_of(request.constraints.begin(), request.constraints.end(), needs_only_layout);
         may_bound_ = !request.every && request.objective.monotone && !judges_figures;
         estimates_ = may_bound_ || (!request.every && judges_figures);
+        if (request.stretch)
+            stretch_ = request.stretch();
     }
     void search(const MeshUnit& unit, const std::stop_token& stop)
     {
@@ -180,12 +182,14 @@ private:
         return true;
     }
     // Fills values_.
-    FoundLayout found_of(const Candidate& candidate, const ResolvedPlan& plan, const LayoutFigures& figures)
+    FoundLayout found_of(const Candidate& candidate, const ResolvedPlan& plan, LayoutFigures figures)
     {
         if (reads_layouts_)
             fill(plan);
+        const double stretch = stretch_ ? stretch_(plan, figures.step_time_s) : 1;
+        figures.step_time_s *= stretch;
         figures_.fill(values_, plan, figures);
-        FoundLayout found{candidate, figures, figures.step_time_s / plan.training.global_batch,
+        FoundLayout found{candidate, figures, stretch, figures.step_time_s / plan.training.global_batch,
             request_.objective.expression.value(values_)};
         gathered.ranking().weigh(found);
         return found;
@@ -201,6 +205,7 @@ private:
     LayoutEvaluator evaluator_;
     FigureFields figures_;
     StackRefusals refusals_;
+    StepStretch stretch_;
     bool judges_layouts_ = false; // some constraint needs no prediction
     bool reads_layouts_ = false; // some expression reads more than figures
     bool may_bound_ = false; // what a bound leaves out changes no other figure of the result

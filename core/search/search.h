@@ -15,6 +15,10 @@
 
 namespace fourfold {
 
+// Step time of a layout over the model's (or over a lower bound of it), by what is known of the layout beside the
+// model.
+using StepStretch = std::function<double(const ResolvedPlan& plan, double step_time_s)>;
+
 struct SearchRequest {
     ResolvedPlan plan; // model, cluster, stack, batch, precision: all that the axes do not vary
     SearchSpace space;
@@ -29,6 +33,9 @@ struct SearchRequest {
     bool every = false;
     // Leave out what fits, but makes the plan's software stop (core/search/refused.h); it is counted.
     bool hides_refused = false;
+    // Makes what each thread asks of every layout, as use_own_runs() does (core/calibration/user/evidence.h); null: the
+    // model's times hold.
+    std::function<StepStretch()> stretch;
 
     // `condition` (of plan_field_set()) must hold as well: what it joins by `and` becomes one constraint each.
     void require(const Expression& condition);
@@ -40,7 +47,8 @@ Expected<void> check_known(const SearchRequest& request, const std::string& opti
 
 struct FoundLayout {
     Candidate candidate{};
-    LayoutFigures figures{};
+    LayoutFigures figures{}; // stretched
+    double stretch = 1; // of the step time, over the model's
     double seconds_per_sequence = 0; // step time over the global batch: what compares rounded batches
     double objective = 0; // in its own unit
     double risk = 0; // of not fitting, 0 to 1

@@ -194,9 +194,9 @@ Expected<ResolvedPlan> with_shape(const ResolvedPlan& plan, int layers, int hidd
         model.experts->ffn = scaled_width(from.experts->ffn, from.hidden, hidden);
         model.experts->dense_layers = std::min(from.experts->dense_layers, layers);
     }
-    const int chunks = shaped.layout.pp * shaped.layout.virtual_stages;
     if (layers != from.layers)
-        shaped.layout.stage_layers = default_stage_layers(model, shaped.stack, chunks);
+        shaped.layout.stage_layers = default_stage_layers(
+            model, shaped.stack, shaped.layout.pp, shaped.layout.virtual_stages, shaped.training.schedule);
     shaped.padded_vocab = padded_vocabulary(shaped);
     return shaped;
 }

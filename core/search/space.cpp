@@ -244,9 +244,6 @@ void place_stages(const Candidate& candidate, const ResolvedPlan& base, Resolved
     Layout& layout = plan.layout;
     layout.virtual_stages = candidate.virtual_stages;
     plan.training.sharding = candidate.sharding;
-    const auto chunks = static_cast<std::size_t>(layout.pp) * static_cast<std::size_t>(layout.virtual_stages);
-    if (layout.stage_layers.size() != chunks) // those of the same mesh
-        layout.stage_layers = default_stage_layers(plan.model, plan.stack, int(chunks));
     layout.dp_shard = default_dp_shard(plan);
     place_batch(candidate, base, plan);
 }
@@ -254,8 +251,16 @@ void place_stages(const Candidate& candidate, const ResolvedPlan& base, Resolved
 void place_batch(const Candidate& candidate, const ResolvedPlan& base, ResolvedPlan& plan)
 {
     Training& training = plan.training;
+    Layout& layout = plan.layout;
     training.recompute = candidate.recompute;
+    const auto chunks = static_cast<std::size_t>(layout.pp) * static_cast<std::size_t>(layout.virtual_stages);
+    // Those of the same mesh stay, but where modules weigh on the last chunk and it comes to lie on another stage.
+    const bool turned
+        = plan.model.predicted_ahead > 0 && traits_of(training.schedule).order != traits_of(candidate.schedule).order;
     training.schedule = candidate.schedule;
+    if (layout.stage_layers.size() != chunks || turned)
+        layout.stage_layers
+            = default_stage_layers(plan.model, plan.stack, layout.pp, layout.virtual_stages, candidate.schedule);
     training.micro_batch = candidate.micro_batch;
     training.global_batch = candidate.global_batch > 0 ? candidate.global_batch : base.training.global_batch;
     training.micro_batches = micro_batches_of(training.global_batch, candidate.micro_batch, candidate.dp);

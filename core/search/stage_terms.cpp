@@ -121,6 +121,7 @@ ChunkShape StageTermTable::shape_of(const ChunkKind& kind) const
     shape.embedding = kind.embedding;
     shape.head = kind.head;
     shape.recompute_layers = shape.layers;
+    shape.offload_layers = offloaded_layers(base_.training, 0, shape.layers);
     return shape;
 }
 

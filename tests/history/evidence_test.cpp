@@ -8,6 +8,7 @@
 #include "core/plan/presets.h"
 #include "core/predict/explain.h"
 #include "core/predict/interval.h"
+#include "core/search/search.h"
 #include "tests/history/history_test_support.h"
 
 #include <SQLiteCpp/Database.h>
@@ -184,6 +185,67 @@ TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeShiftAndWidenIt)
     const Prediction again = must(prediction_from_json(to_json(prediction), "test"));
     ASSERT_TRUE(again.own_shift);
     EXPECT_DOUBLE_EQ(again.own_shift->factor, prediction.own_shift->factor);
+}
+
+// What a search finds has the times that a prediction of it has: those near own runs shifted by them, the others not;
+// and it is ordered by them.
+TEST(HistoryEvidence, ASearchShiftsItsLayoutsAsPredictionsAre)
+{
+    const TemporaryFolder folder;
+    ::setenv("XDG_DATA_HOME", folder.path().c_str(), 1);
+    const auto file = HistoryStore::default_file();
+    std::filesystem::create_directories(file.parent_path());
+    const ResolvedPlan plan = plan_on_tsubame();
+    const auto search_of = [&](bool own) {
+        SearchRequest request;
+        request.plan = plan;
+        request.space = default_space(plan, {16});
+        request.space.tp = {1, 2, 4};
+        request.space.cp = {1, 2};
+        request.space.pp = {1, 2};
+        request.objective = must(parse_objective("tps_per_gpu", "test"));
+        request.budget = {1e12, 2};
+        request.top = 1000;
+        request.threads = 2;
+        if (own)
+            use_own_runs(request);
+        return std::pair(request, search(request));
+    };
+    const auto [bare, before] = search_of(true);
+    for (const FoundLayout& found : before.best)
+        EXPECT_EQ(found.stretch, 1) << "there is no history yet";
+    ASSERT_GT(before.best.size(), 5U);
+    // The pick ran at half the speed that the model says.
+    const ResolvedPlan pick = plan_of(before.best.front(), bare);
+    store_run(file, "RUN1", pick, "ok", *predict(pick).tps_per_gpu / 2);
+    const auto [request, after] = search_of(true);
+    ASSERT_EQ(after.best.size(), before.best.size());
+    int shifted = 0;
+    for (const FoundLayout& found : after.best) {
+        const Prediction prediction = predict_with_evidence(plan_of(found, request));
+        EXPECT_NEAR(found.figures.step_time_s, *prediction.step_time_s, 1e-6 * *prediction.step_time_s);
+        EXPECT_NEAR(found.stretch, prediction.own_shift ? prediction.own_shift->factor : 1, 1e-9);
+        EXPECT_NEAR(found.objective, *prediction.tps_per_gpu, 1e-6 * *prediction.tps_per_gpu);
+        shifted += found.stretch != 1 ? 1 : 0;
+    }
+    EXPECT_GT(shifted, 1) << "the run's own layout and its neighbours";
+    EXPECT_LT(shifted, int(after.best.size()));
+    EXPECT_NE(after.best.front().candidate, before.best.front().candidate) << "another is the pick now";
+    for (std::size_t i = 1; i < after.best.size(); ++i)
+        EXPECT_LE(after.best[i].place, after.best.size());
+    // Only the best few: what a bound spares is the same with and without all rows.
+    SearchRequest few = request;
+    few.top = 3;
+    const SearchResult best = search(few);
+    ASSERT_EQ(best.best.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(best.best[i].candidate, after.best[i].candidate);
+    const auto [unshifted, model] = std::pair(request, [&] {
+        SearchRequest without = request;
+        without.stretch = nullptr;
+        return search(without);
+    }());
+    EXPECT_EQ(model.best.front().candidate, before.best.front().candidate);
 }
 
 // What lies within the scatter of runs of one kind moves nothing; several that agree are believed more than one.

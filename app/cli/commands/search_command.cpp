@@ -7,6 +7,7 @@
 #include "app/cli/text/progress_line.h"
 #include "app/cli/text/search_text.h"
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/plan/fields.h"
 #include "core/search/search_cost.h"
 
@@ -83,6 +84,7 @@ Expected<SearchRequest> request_of(
     request.top = options.top;
     request.threads = options.threads;
     request.hides_refused = options.hides_refused;
+    use_own_runs(request);
     return request;
 }
 

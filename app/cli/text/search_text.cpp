@@ -61,9 +61,9 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
         {"schedule", "schedule"}, {"sharding", "sharding"}, {"recompute", "recompute"}, {"order", "order"},
         {"step_time_s", "step (s)", 3}, {"tps_per_gpu", "TPS/GPU"}, {"tflops_per_gpu", "TFLOP/s", 1},
         {"mfu", "MFU", 1, 100, " %"}, {"memory_gib", "GiB", 1}, {"memory_device_gib", "device GiB", 1}, {"fit", "fit"},
-        {"risk", "risk", 0, 100, " %"}, {"evidence", "evidence"}, {"days", "days", -3}, {"energy_mwh", "MWh", -3},
-        {"cost", "cost", 0}, {"goodput", "goodput", 1, 100, " %"}, {"expected_days", "days with failures", -3},
-        {"may_beat_first", "may beat the first by", 1, 100, " %"}};
+        {"risk", "risk", 0, 100, " %"}, {"evidence", "evidence"}, {"own_runs", "by own runs", 3}, {"days", "days", -3},
+        {"energy_mwh", "MWh", -3}, {"cost", "cost", 0}, {"goodput", "goodput", 1, 100, " %"},
+        {"expected_days", "days with failures", -3}, {"may_beat_first", "may beat the first by", 1, 100, " %"}};
     PlanValues values{};
     JobEvidence evidence(request.plan);
     std::int64_t row = 0;
@@ -82,9 +82,10 @@ Table layout_table(const SearchRequest& request, const std::vector<FoundLayout>&
             figure(PlanField::step_time_s), figure(PlanField::tps_per_gpu), figure(PlanField::tflops_per_gpu),
             figure(PlanField::mfu), figure(PlanField::memory_gib), figure(PlanField::memory_device_gib),
             std::string(name(found.figures.fit)), found.risk,
-            std::string(name(evidence.of(plan, found.figures.memory_device_gib))), figure(PlanField::days),
-            figure(PlanField::energy_mwh), figure(PlanField::cost), figure(PlanField::goodput),
-            figure(PlanField::expected_days), found.place > 0 && row > 1 ? Cell(found.may_beat_first) : Cell()});
+            std::string(name(evidence.of(plan, found.figures.memory_device_gib))),
+            found.stretch == 1 ? Cell() : Cell(found.stretch), figure(PlanField::days), figure(PlanField::energy_mwh),
+            figure(PlanField::cost), figure(PlanField::goodput), figure(PlanField::expected_days),
+            found.place > 0 && row > 1 ? Cell(found.may_beat_first) : Cell()});
     }
     return table;
 }
@@ -121,6 +122,8 @@ std::string ranking_remark(const std::vector<FoundLayout>& best)
     if (best.size() > 1 && best[1].may_beat_first > 0)
         out += "the first may lose up to " + shown_number(100 * best[1].may_beat_first, 1)
             + " % to the next (90 % confidence)\n";
+    if (std::any_of(best.begin(), best.end(), [](const FoundLayout& found) { return found.stretch != 1; }))
+        out += "by own runs: your own runs near a layout shift its time by this factor, as fourfold predict has it\n";
     if (std::any_of(best.begin(), best.end(), [](const FoundLayout& found) { return found.risk > kMarkedRisk; }))
         out += "a risk of not fitting above " + shown_number(100 * kMarkedRisk, 0)
             + " % is weighed in: such a layout stands where its speed times (1 - risk) puts it\n";

@@ -75,7 +75,7 @@ Table verdict_table(const std::vector<Line>& lines)
         percent("runs_right", "ran or crashed, right"), {"runs_false", "false alarms"}, {"runs_missed", "missed"}};
     for (const auto& [view, figures] : lines) {
         const Verdicts &fits = figures->fits, &runs = figures->runs;
-        if (runs.crashed > 0)
+        if (runs.crashed + runs.false_alarms > 0)
             table.rows.push_back({view->scored.label, figures->name, std::int64_t{fits.cells},
                 std::int64_t{fits.crashed}, fits.accuracy(), std::int64_t{fits.false_alarms}, std::int64_t{fits.missed},
                 std::int64_t{runs.crashed}, runs.accuracy(), std::int64_t{runs.false_alarms},
@@ -172,6 +172,10 @@ std::vector<std::string> remarks_of(const ScoreCard& card)
         if (all.unpredicted > 0)
             remarks.push_back(view.scored.label + ": " + std::to_string(all.unpredicted)
                 + " rows that ran break a rule and get no time; they count as false alarms");
+        if (const int unknown = all.fits.unknown; unknown > 0)
+            remarks.push_back(view.scored.label + ": the source does not tell what recomputed in "
+                + std::to_string(unknown) + (unknown == 1 ? " row" : " rows")
+                + " that would not fit without; memory is an upper bound there, and no verdict");
     }
     if (!left_out)
         remarks.emplace_back("never fitted: no fold set of this table is in presets/folds");

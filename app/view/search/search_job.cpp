@@ -30,6 +30,7 @@ Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& res
     request.top = kPlaced;
     request.budget = budget_of(plan, resolved);
     request.hides_refused = !question.shows_refused;
+    use_own_runs(request);
     FOURFOLD_CHECK(check_known(request));
     return request;
 }

@@ -36,11 +36,6 @@ double half_width_of(const OwnRun& run, const ResolvedPlan& plan)
     return time_half_width(ran);
 }
 
-bool is_within(const OwnRun& run, const ResolvedPlan& plan, double error)
-{
-    return std::abs(error) <= half_width_of(run, plan);
-}
-
 // The run that lies farthest outside, whether any lies inside, and what all of them say together.
 struct OwnVerdict {
     std::shared_ptr<const OwnRun> wrong;
@@ -51,25 +46,29 @@ struct OwnVerdict {
 
     [[nodiscard]] double mean_error() const { return weights > 0 ? weighted / weights : 0; }
     [[nodiscard]] double share() const { return share_beyond_scatter(mean_error() * mean_error() * weights); }
+    // Of all times, over those that the constants give: predicted too fast, they are longer.
+    [[nodiscard]] double factor() const { return std::exp(std::max(0.0, share()) * mean_error()); }
+
+    void add(const std::shared_ptr<const OwnRun>& run, double its_error, double half_width)
+    {
+        const double deviation = half_width / kHalfOf90;
+        ++runs;
+        weights += 1 / (deviation * deviation);
+        weighted += its_error / (deviation * deviation);
+        if (std::abs(its_error) <= half_width)
+            any_right = true;
+        else if (std::abs(its_error) > std::abs(error)) {
+            wrong = run;
+            error = its_error;
+        }
+    }
 };
 OwnVerdict verdict_of(const OwnRuns& near, const ResolvedPlan& plan)
 {
     OwnVerdict verdict;
-    for (std::size_t i = 0; i < std::min(near.size(), kAskedRuns); ++i) {
-        const auto error = near[i]->error_as(plan);
-        if (!error)
-            continue;
-        const double half_width = half_width_of(*near[i], plan), deviation = half_width / kHalfOf90;
-        ++verdict.runs;
-        verdict.weights += 1 / (deviation * deviation);
-        verdict.weighted += *error / (deviation * deviation);
-        if (std::abs(*error) <= half_width)
-            verdict.any_right = true;
-        else if (std::abs(*error) > std::abs(verdict.error)) {
-            verdict.wrong = near[i];
-            verdict.error = *error;
-        }
-    }
+    for (std::size_t i = 0; i < std::min(near.size(), kAskedRuns); ++i)
+        if (const auto error = near[i]->error_as(plan))
+            verdict.add(near[i], *error, half_width_of(*near[i], plan));
     return verdict;
 }
 
@@ -121,7 +120,7 @@ void shift_by(const OwnVerdict& verdict, Prediction& prediction)
     const double share = verdict.share();
     if (share <= 0 || !prediction.step_time_s)
         return;
-    double factor = std::exp(share * verdict.mean_error()); // predicted too fast: it takes longer
+    double factor = verdict.factor();
     if (const double least = prediction.least.step_s / *prediction.step_time_s; factor < least) {
         factor = least;
         prediction.at_least = true;
@@ -269,7 +268,7 @@ void JobEvidence::gather()
         if (is_same_job(measured, job_))
             shipped_.push_back(&measured);
     }
-    own_right_.resize(own_.size());
+    own_said_.resize(own_.size());
     shipped_right_.resize(shipped_.size());
 }
 
@@ -282,19 +281,12 @@ Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
         return evidence; // a neighbour does not vouch for what was never measured
     if (!gathered_)
         gather();
-    std::size_t asked = 0;
     bool own_right = false;
-    for (std::size_t i = 0; i < own_.size(); ++i) {
-        const OwnRun& run = *own_[i];
-        if (!is_near(run.layout, plan) || ++asked > kAskedRuns)
-            continue;
-        if (!own_right_[i]) {
-            const auto error = run.error_as(plan);
-            if (!error)
-                continue; // says nothing
-            own_right_[i] = is_within(run, plan, *error);
-        }
-        if (!*own_right_[i])
+    for (const std::size_t i : near(plan)) {
+        const Said& said = ask(i, plan);
+        if (!said.error)
+            continue; // says nothing
+        if (std::abs(*said.error) > said.half_width)
             return evidence;
         own_right = true;
     }
@@ -313,6 +305,60 @@ Evidence JobEvidence::of(const ResolvedPlan& plan, double memory_device_gib)
         near = true;
     }
     return near ? Evidence::measured : evidence;
+}
+
+namespace {
+// Neighbours differ by a factor of two in a degree at most: most layouts of a search are told from a run by that alone.
+bool may_be_near(const MeasuredLayout& measured, const ResolvedPlan& plan)
+{
+    const auto near = [](int a, int b) { return a <= 2 * b && b <= 2 * a; };
+    const Layout& layout = plan.layout;
+    return near(measured.tp, layout.tp) && near(measured.cp, layout.cp) && near(measured.pp, layout.pp)
+        && near(measured.dp, layout.dp) && near(measured.micro_batch, plan.training.micro_batch);
+}
+} // namespace
+
+std::vector<std::size_t> JobEvidence::near(const ResolvedPlan& plan) const
+{
+    std::vector<std::size_t> runs;
+    for (std::size_t i = 0; i < own_.size() && runs.size() < kAskedRuns; ++i)
+        if (may_be_near(own_[i]->layout, plan) && is_near(own_[i]->layout, plan))
+            runs.push_back(i);
+    return runs;
+}
+
+const JobEvidence::Said& JobEvidence::ask(std::size_t run, const ResolvedPlan& plan)
+{
+    std::optional<Said>& said = own_said_[run];
+    if (!said)
+        said = Said{own_[run]->error_as(plan), half_width_of(*own_[run], plan)};
+    return *said;
+}
+
+double JobEvidence::stretch(const ResolvedPlan& plan, double step_time_s)
+{
+    if (!gathered_)
+        gather();
+    if (own_.empty())
+        return 1;
+    OwnVerdict verdict;
+    for (const std::size_t i : near(plan)) {
+        const Said& said = ask(i, plan);
+        if (said.error)
+            verdict.add(own_[i], *said.error, said.half_width);
+    }
+    const double factor = verdict.factor();
+    if (factor >= 1 || !(step_time_s > 0))
+        return std::max(factor, 1.0);
+    return std::max(factor, predict(plan).least.step_s / step_time_s); // no faster than anything can be
+}
+
+void use_own_runs(SearchRequest& request)
+{
+    request.stretch = [job = request.plan]() -> StepStretch {
+        return [evidence = std::make_shared<JobEvidence>(job)](
+                   const ResolvedPlan& plan, double step_time_s) { return evidence->stretch(plan, step_time_s); };
+    };
 }
 
 Prediction predict_with_evidence(const ResolvedPlan& plan)

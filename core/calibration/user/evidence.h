@@ -4,6 +4,7 @@
 
 #include "core/history/store.h"
 #include "core/predict/measured_layouts.h"
+#include "core/search/search.h"
 
 #include <chrono>
 #include <filesystem>
@@ -62,17 +63,31 @@ public:
     explicit JobEvidence(ResolvedPlan plan);
     // `plan`: one of the job's that fits, whatever its layout and settings; `memory_device_gib`: predicted for it.
     Evidence of(const ResolvedPlan& plan, double memory_device_gib);
+    // The factor of all times by which own runs shift predict_with_evidence()'s answer for one of the job's, of which
+    // the model says `step_time_s` (or that it takes at least so long: then the product is a bound as well). 1: none.
+    double stretch(const ResolvedPlan& plan, double step_time_s);
 
 private:
-    // Whether the prediction of a row or run holds; empty: not asked yet.
+    // What a run says of the job's stack and hardware: as OwnRun::error_as(), and what its interval allows.
+    struct Said {
+        std::optional<double> error;
+        double half_width = 0;
+    };
+    // Whether the prediction of a row holds; empty: not asked yet.
     using Verdicts = std::vector<std::optional<bool>>;
     void gather();
+    [[nodiscard]] std::vector<std::size_t> near(const ResolvedPlan& plan) const; // of own_, as many as are asked
+    const Said& ask(std::size_t run, const ResolvedPlan& plan);
 
     ResolvedPlan job_;
     bool gathered_ = false;
     OwnRuns own_;
     std::vector<const MeasuredLayout*> shipped_; // of the tables
-    Verdicts own_right_, shipped_right_;
+    std::vector<std::optional<Said>> own_said_;
+    Verdicts shipped_right_;
 };
+
+// The layouts that the search finds have the times that predict_with_evidence() gives them, and are ordered by those.
+void use_own_runs(SearchRequest& request);
 
 } // namespace fourfold

@@ -17,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 const TableSources& sources()
 {
@@ -113,6 +114,44 @@ TEST(MeasuredTable, PhrasesOfRunningTextSaySettings)
     EXPECT_EQ(read("DeepSeekV3", "", ";expert_capacity=1.25").plan.training.experts.capacity, 1.25);
     EXPECT_EQ(read("DeepSeekV3", "x; FP8-MX", ";fp8_recipe=blockwise").plan.training.fp8_recipe, Fp8Recipe::blockwise)
         << "a field of its own wins";
+}
+
+// What a source's own scripts set takes the place of stand-ins, not of what is printed; the first recipe that tells a
+// field holds.
+TEST(MeasuredTable, RecipesTellWhatATableDoesNotPrint)
+{
+    const Json json{{"sources",
+        {{"ours",
+            {{"stack", "megatron-core"}, {"clusters", {{"H100-94GB", "tsubame4"}}},
+                {"recipes",
+                    {{{"from", "a file"}, {"where", {{"table", {"T1", "T2"}}, {"tp", {"2"}}}},
+                         {"sets", {{"recompute", "selective"}, {"recompute_parts", "mlp+layer-norm"}}}},
+                        {{"from", "another"}, {"where", {{"table", {"T1"}}}},
+                            {"sets",
+                                {{"recompute", "full"}, {"offload", "activations"}, {"offload_layers", "4"}}}}}}}}}}};
+    const auto ours = TableSources::from_json(json, "test");
+    ASSERT_TRUE(ours) << ours.error().line();
+    const auto read = [&](const std::map<std::string, std::string>& cells) {
+        std::map<std::string, std::string> all{
+            {"source", "ours"}, {"table", "T1"}, {"assumed", "recompute=none;sharding=optimizer;global_batch=64"}};
+        for (const auto& [column, text] : cells)
+            all[column] = text;
+        auto table = parse_measured_table(kHeader + row_text(all), "ours.csv", *ours, presets());
+        EXPECT_TRUE(table && table->rows.size() == 1) << (table ? table->problems.front().line() : "");
+        return table->rows.front();
+    };
+    const MeasuredRow told = read({});
+    EXPECT_EQ(told.plan.training.recompute, Recompute::selective);
+    EXPECT_EQ(
+        told.plan.training.recompute_parts, (WordSet<RecomputePart>{RecomputePart::mlp, RecomputePart::layer_norm}));
+    EXPECT_EQ(told.plan.training.offload_layers, 4);
+    EXPECT_FALSE(told.recompute_untold);
+    EXPECT_THAT(told.assumed,
+        UnorderedElementsAre("recompute=selective", "recompute_parts=mlp+layer-norm", "offload=activations",
+            "offload_layers=4", "sharding=optimizer", "global_batch=64"));
+    const MeasuredRow untold = read({{"table", "T3"}});
+    EXPECT_EQ(untold.plan.training.recompute, Recompute::none);
+    EXPECT_TRUE(untold.recompute_untold);
 }
 
 TEST(MeasuredTable, WhatIsPrintedWinsOverWhatIsAssumed)

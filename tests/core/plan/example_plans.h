@@ -36,7 +36,7 @@ inline constexpr const char* kEverything = R"({
     "ramp_up": {"start": 8, "increment": 4, "samples": 1000}, "schedule": "interleaved", "sharding": "hybrid",
     "recompute": "selective", "recompute_layers": 3, "recompute_every": 2,
     "recompute_parts": ["mlp", "layer-norm"], "fp8_scale_group": "tp", "mx_rounding": "ceil", "precision": "fp8", "grad_dtype": "bf16",
-    "optimizer_state_dtype": "bf16", "optimizer": "adam", "optimizer_in_backward": true, "offload": "activations", "sequence_parallel": false,
+    "optimizer_state_dtype": "bf16", "optimizer": "adam", "optimizer_in_backward": true, "offload": "activations", "offload_layers": 2, "sequence_parallel": false,
     "compile": true, "async_tp": true, "attention": "cudnn", "fp8_recipe": "blockwise", "cp_method": "ulysses",
     "fsdp": {"layers_per_unit": 2, "reshard_after_forward": false, "prefetch": false, "each_micro_batch": true},
     "overlap": {"grad_reduce": false, "param_gather": false, "p2p": false, "expert_exchange": true},

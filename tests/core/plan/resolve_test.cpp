@@ -157,6 +157,7 @@ TEST(Resolve, NotesWhatHasNoEffect)
 {
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.seq_len=8192"})), "beyond the 4096 positions"));
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.recompute_layers=2"})), "recompute_layers"));
+    EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.offload_layers=2"})), "offload_layers"));
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"training.fp8_recipe=rowwise"})), "fp8_recipe"));
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.steps=2", "run.tokens=5"})), "run.tokens"));
     EXPECT_TRUE(has_note(resolved(changed(base_plan(), {"run.eval.every=2"})), "run.eval.data"));

@@ -155,7 +155,10 @@ void addRecomputedParts(PlanDocument& document, FormSection& section)
     });
     const FormSection::Row row = section.addRow(tr("Parts"), {{box, kPath}});
     section.follow([box, row, spelling](const ResolvedPlan& plan) {
-        box->setCurrentIndex(box->findData(spelling(plan.training.recompute_parts)));
+        const QString parts = spelling(plan.training.recompute_parts);
+        if (box->findData(parts) < 0) // a plan may name parts that are not offered
+            box->addItem(QString(parts).replace(QLatin1Char(','), QStringLiteral(", ")), parts);
+        box->setCurrentIndex(box->findData(parts));
         FormSection::showRow(row, plan.training.recompute == Recompute::selective);
     });
 }
