@@ -16,8 +16,24 @@ namespace fourfold::tui {
 
 namespace {
 constexpr int kTableFrom = 32; // rows from which the table stands below the timelines
-constexpr const char* kHints = "Tab tables  o open  p plan  [ ] step  < > rank  / find  e export  Esc closes";
-constexpr const char* kMoreHints = "arrows kernel  + - zoom  H L pan  0 all  z shows it  M measure  y copies  ";
+constexpr const char* kHints = "Tab tables  o open  p plan  + - zoom  / find  e export  ? keys  Esc closes";
+constexpr const char* kMoreHints = "arrows kernel  H L pan  z shows it  M measure  [ ] step  < > rank  y copies  ";
+constexpr const char* kKernelKeys = R"(Tab       The timelines, the parts of the step, the collectives
+o         Open traces of torch.profiler, or a folder of them
+p         The plan that stands above
+[ ]       The step before, the next one
+< >       The rank before, the next one: of the tables
+Arrows    From kernel to kernel, and from row to row (h j k l)
+/ n N     Find a kernel by a part of its name; the next one, the one before
++ - 0     Closer, further, all of the step (the wheel)
+H L       Earlier, later
+z         Show the chosen kernel, or the measured span
+Space     Mark where the chosen kernel begins
+M         Measure from the chosen kernel on (or drag the mouse)
+e         Export the tables, the kernels on show, the picture
+y         Copy the table
+Esc       Let go of what is chosen; close
+)";
 
 // The traces of a folder, or the file itself.
 std::vector<std::filesystem::path> traces_of(const std::filesystem::path& path)
@@ -264,6 +280,8 @@ bool Kernels::key(const Key& key)
         find(key.is('n'));
     } else if (key.is('e')) {
         ask_to_export();
+    } else if (key.is('?') || key.code == Key::f1) {
+        desk_.open(std::make_unique<Pager>("Keys of Kernels of a step", kKernelKeys));
     } else if (shown_ != Shown::timelines && table() != nullptr) {
         return table_view_.key(key, static_cast<int>(table()->rows.size()));
     } else {

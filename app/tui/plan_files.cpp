@@ -110,12 +110,14 @@ Expected<void> PlanFiles::open_start_plan()
 
 std::vector<Problem> PlanFiles::open_instead(const std::vector<std::filesystem::path>& files, bool keeps_changes)
 {
-    const view::PlanPlaces tabs{[this] { return desk_.plans().count(); }, [this](int at) { return desk_.plans().at(at).file(); },
-        [this](int at) { return desk_.plans().at(at).is_dirty(); }, [this](int at) { return desk_.plans().at(at).is_unused(); },
-        [this](int at) { desk_.tabs().take_out(at); },
+    const view::PlanPlaces tabs{[this] { return desk_.plans().count(); },
+        [this](int at) { return desk_.plans().at(at).file(); },
+        [this](int at) { return desk_.plans().at(at).is_dirty(); },
+        [this](int at) { return desk_.plans().at(at).is_unused(); }, [this](int at) { desk_.tabs().take_out(at); },
         [this](const std::filesystem::path& file) { return desk_.plans().index_of(file); },
-        [this](
-            int at, const std::filesystem::path& file) { return (at < 0 ? desk_.tabs().unused() : desk_.tabs().open().at(at)).open(file); },
+        [this](int at, const std::filesystem::path& file) {
+            return (at < 0 ? desk_.tabs().unused() : desk_.tabs().open().at(at)).open(file);
+        },
         [this](int from, int to) { desk_.tabs().open().move(from, to); }, [this](int at) { desk_.tabs().show(at); }};
     std::vector<Problem> problems = view::open_instead(tabs, files, keeps_changes);
     if (desk_.plans().count() == 1 && desk_.plan().state().plan().document.is_null())
@@ -210,14 +212,14 @@ void PlanFiles::save()
 void PlanFiles::ask_to_save_as()
 {
     const std::filesystem::path file = desk_.plan().state().file();
-    desk_.open(std::make_unique<Prompt>("Save plan as", file.empty() ? (folder / "my.plan.json").string() : file.string(),
-        [this](const std::string& text) {
+    desk_.open(std::make_unique<Prompt>("Save plan as",
+        file.empty() ? (folder / "my.plan.json").string() : file.string(), [this](const std::string& text) {
             const std::filesystem::path chosen = typed_path(text);
             if (chosen.empty() || chosen.filename().empty())
                 return std::string("a name of a file is needed");
             if (is_there(chosen) && chosen != desk_.plan().state().file())
-                desk_.confirm("Save plan as", chosen.string() + " exists.", "write over it",
-                    [this, chosen] { write(chosen); });
+                desk_.confirm(
+                    "Save plan as", chosen.string() + " exists.", "write over it", [this, chosen] { write(chosen); });
             else
                 write(chosen);
             return std::string();

@@ -95,7 +95,8 @@ void PlanTabs::ask_to_rename()
             const std::string wanted(trimmed(text));
             if (wanted.empty())
                 return std::string("a plan has a name");
-            desk_.apply("Renamed to " + printable(wanted), view::with_value(plans_.current().state().plan(), "name", wanted));
+            desk_.apply(
+                "Renamed to " + printable(wanted), view::with_value(plans_.current().state().plan(), "name", wanted));
             return std::string();
         });
     if (!plans_.current().file().empty())

@@ -61,7 +61,9 @@ void Projects::open(const std::filesystem::path& place)
 std::vector<Problem> Projects::open_plans(bool keeps_changes)
 {
     return project_->open_plans(
-        [&](const std::vector<std::filesystem::path>& files) { return desk_.files().open_instead(files, keeps_changes); },
+        [&](const std::vector<std::filesystem::path>& files) {
+            return desk_.files().open_instead(files, keeps_changes);
+        },
         [this](const std::filesystem::path& file) { return desk_.plans().index_of(file) >= 0; });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/shell.h"
 
+#include "app/tui/help.h"
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/pages/history/history_page.h"
 #include "app/tui/pages/plan/plan_page.h"
@@ -281,7 +282,7 @@ bool Shell::take_everywhere(const Key& key)
         return true;
     }
     if (key.is('?') || key.code == Key::f1)
-        open_help();
+        show_help();
     else if (key.is_ctrl('k') || key.is(':'))
         desk_.open(finder());
     else if (key.is('u'))
@@ -315,6 +316,69 @@ bool Shell::take_everywhere(const Key& key)
     else
         return false;
     return true;
+}
+
+std::vector<Command> Shell::everywhere()
+{
+    std::vector<Command> commands;
+    for (std::size_t i = 0; i < pages_.size(); ++i)
+        commands.push_back({std::string("Go to ") + pages_[i].name, std::to_string(i + 1),
+            [this, i] { desk_.go(static_cast<PageId>(i)); }});
+    commands.insert(commands.end(),
+        {{"New plan from three answers", "N", [this] { desk_.open(std::make_unique<StartForm>(desk_)); }},
+            {"New plan, the example that runs on this computer", "",
+                [this] { desk_.succeeded(desk_.files().open_start_plan()); }},
+            {"Open a plan, or what else the window opens", "o", [this] { desk_.files().ask_to_open(); }},
+            {"Save plan", "Ctrl+S", [this] { desk_.files().save(); }},
+            {"Save plan as", "w", [this] { desk_.files().ask_to_save_as(); }},
+            {"Next open plan, or the one before", "{ }", [this] { desk_.tabs().step(1); }},
+            {"Overview of the open plans", "", [this] { desk_.tabs().ask_which(); }},
+            {"Copy the plan into a tab of its own", "Ctrl+T", [this] { desk_.tabs().copy(); }},
+            {"Close the plan", "Ctrl+W", [this] { desk_.unsaved().close_plan(); }},
+            {"Rename the plan", "F2", [this] { desk_.tabs().ask_to_rename(); }},
+            {"Copy a figure, a table or the command", "y", [this] { desk_.terminal().ask_to_copy(page().copies()); }},
+            {"What tells of alerts and ends of runs", "", [this] { desk_.terminal().ask_notice(); }},
+            {"Undo", "u", [this] { desk_.undo(); }}, {"Redo", "Ctrl+R", [this] { desk_.redo(); }},
+            {"Rehearse the plan", "R", [this] { desk_.rehearsals().rehearse(); }},
+            {"Show the rehearsal", "", [this] { desk_.rehearsals().show(); }},
+            {"Kernels of a step, and traces beside them", "K", [this] { show_kernels(); }},
+            {"Draw the screen again", "Ctrl+L", [this] { redraws_ = true; }}, {"Keys", "?", [this] { show_help(); }},
+            {"Change a key", "", [this] { ask_to_change_key(desk_, page().commands(), everywhere()); }},
+            {"All keys as at first", "",
+                [this] {
+                    desk_.keys().forget();
+                    desk_.tell("The keys are as at first");
+                }},
+            {"User's guide", "", [this] { show_guide(desk_, page_name()); }}, {"Quit", "q", [this] { leave(); }}});
+    for (Command& command : projects_->commands())
+        commands.push_back(std::move(command));
+    return commands;
+}
+
+std::unique_ptr<Picker> Shell::finder(bool of_all_pages)
+{
+    std::vector<Picker::Item> items;
+    const auto add = [&](const std::vector<Command>& commands) {
+        for (const Command& command : commands)
+            items.push_back({command.text, desk_.keys().shown(command.keys), command.run});
+    };
+    add(page().commands());
+    add(everywhere());
+    for (std::size_t i = 0; of_all_pages && i < pages_.size(); ++i) {
+        if (static_cast<std::size_t>(desk_.page()) == i)
+            continue;
+        for (const Command& command : pages_[i].page->commands())
+            items.push_back({command.text, pages_[i].name, [this, i, run = command.run] {
+                                 desk_.go(static_cast<PageId>(i));
+                                 run();
+                             }});
+    }
+    return std::make_unique<Picker>("Find", std::move(items));
+}
+
+void Shell::show_help()
+{
+    show_keys(desk_, page().hints(), page().commands(), everywhere());
 }
 
 void Shell::show_kernels()

@@ -40,9 +40,7 @@ private:
     void draw_message(int last);
     void take_over_page(const Key& key); // of the overlay on top
     bool take_everywhere(const Key& key);
-    void open_help();
-    void ask_key(); // of which command, then which letter
-    void open_guide(); // which chapter, then that
+    void show_help();
     void leave();
     void open_other(const view::DroppedItem& item);
     void show_kernels();

@@ -26,7 +26,8 @@ void TerminalServices::ask_notice()
                              notice = static_cast<Notice>(i);
                              desk_.tell(std::string("Of alerts and ends of runs: ") + lower_case(kNotices[i].first));
                          }});
-    desk_.open(std::make_unique<Picker>("What tells of alerts and ends of runs", std::move(items), static_cast<int>(notice)));
+    desk_.open(
+        std::make_unique<Picker>("What tells of alerts and ends of runs", std::move(items), static_cast<int>(notice)));
 }
 
 void TerminalServices::copy(const std::string& what, const std::string& text)
@@ -34,7 +35,8 @@ void TerminalServices::copy(const std::string& what, const std::string& text)
     if (text.empty())
         desk_.tell(what + ": there is nothing to copy yet");
     else if (!fill_clipboard)
-        desk_.tell(desk_.keyed("This terminal has no clipboard for programs; `e` writes into a file"), view::Tone::warning);
+        desk_.tell(
+            desk_.keyed("This terminal has no clipboard for programs; `e` writes into a file"), view::Tone::warning);
     else if (text.size() > kMostCopied)
         desk_.tell(what + " has " + view::grouped(double(text.size())) + " bytes; a terminal's clipboard takes "
                 + view::grouped(double(kMostCopied)) + desk_.keyed(": `e` writes into a file"),

@@ -108,46 +108,6 @@ TEST_F(TuiRuns, HistoryFiltersEditsAndComparesWhatIsStored)
     ASSERT_TRUE(program.shows("1 of 3 runs")) << program.grid().text();
 }
 
-TEST_F(TuiRuns, AFullDiskAtAnExportIsALine)
-{
-    if (::geteuid() != 0)
-        GTEST_SKIP() << "only root can make a small disk";
-    const std::filesystem::path disk = folder_ / "disk";
-    std::filesystem::create_directories(disk);
-    TerminalProgram program({"/usr/bin/unshare", "-m", "/bin/sh", "-c",
-                                "mount -t tmpfs -o size=8k none $0 && head -c 8192 /dev/zero >$0/all; exec \"$@\"",
-                                disk.string(), FOURFOLD_FIXED_PLANNER, plan().string()},
-        options());
-    ASSERT_TRUE(program.shows("Fits."));
-    program.type("e\x15" + (disk / "x.csv").string() + "\r");
-    ASSERT_TRUE(program.shows("device")) << "No space left on device, behind a long name\n" << program.grid().text();
-    program.type("q");
-    EXPECT_EQ(program.wait(), 0);
-    EXPECT_FALSE(program.grid().in_alternate_screen());
-}
-
-TEST_F(TuiRuns, AHistoryThatAnotherProgramHasLockedIsSaid)
-{
-    store_runs();
-    // As SQLite locks a file for one program alone: the bytes that stand for it (sqlite.org/fileformat, "lock bytes").
-    const int file = ::open(history().c_str(), O_RDWR | O_CLOEXEC);
-    struct flock all { };
-    all.l_type = F_WRLCK;
-    all.l_whence = SEEK_SET;
-    all.l_start = 0x40000000;
-    all.l_len = 512;
-    ASSERT_EQ(::fcntl(file, F_SETLK, &all), 0);
-    TerminalProgram program(fixed(), options());
-    ASSERT_TRUE(program.shows("Fits."));
-    program.type("5");
-    ASSERT_TRUE(program.shows("writing the history", std::chrono::seconds(30))) << program.grid().text();
-    program.type("1");
-    EXPECT_TRUE(program.shows("Fits."));
-    ::close(file);
-    program.type("5");
-    EXPECT_TRUE(program.shows("3 of 3 runs")) << program.grid().text();
-}
-
 TEST_F(TuiRuns, FindsAClusterAndPlansOnIt)
 {
     TerminalProgram::Options with = options(40, 120);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <stdexcept>
 
 namespace fourfold::test {
@@ -56,6 +57,28 @@ TEST_F(TuiTerminals, WorksWithEightColors)
     for (const char* none :
         {"\u2589", "\u258a", "\u258b", "\u258d", "\u258e", "\u258f"}) // the console's fonts lack them
         EXPECT_THAT(program.grid().text(), Not(HasSubstr(none)));
+}
+
+// The Linux console and old terminals have no other screen to come back to: the shell goes on in an empty line, after a
+// crash on an empty screen, and no pauses of the terminal's description ("$<5>") are sent as text.
+TEST_F(TuiTerminals, LeavesALineForTheShellWhereThereIsOneScreen)
+{
+    for (const char* type : {"linux", "vt100"}) {
+        for (const int number : {0, SIGSEGV}) {
+            TerminalProgram::Options options = this->options();
+            options.environment["TERM"] = type;
+            TerminalProgram program(fixed(), options);
+            ASSERT_TRUE(program.shows("q quit")) << type;
+            if (number == 0)
+                program.type("q");
+            else
+                program.send_signal(number);
+            EXPECT_EQ(program.wait(), -number) << type;
+            EXPECT_EQ(program.grid().row(23), "") << type << "\n" << program.grid().text();
+            EXPECT_EQ(program.grid().text().find("Fits.") == std::string::npos, number != 0) << type;
+            EXPECT_THAT(program.bytes(), Not(HasSubstr("$<"))) << type;
+        }
+    }
 }
 
 TEST_F(TuiTerminals, IsWorkedWithTheMouse)

@@ -334,7 +334,7 @@ TEST_F(Tui, OpensWhateverSomebodyWroteIntoItsFile)
 
 TEST_F(Tui, WritesNothingWhereItWouldWaitOrTheHistoryIs)
 {
-    TerminalProgram program(fixed(), options());
+    TerminalProgram program(fixed(), options(24, 160)); // a line has room for the name of any folder
     ASSERT_TRUE(program.shows("Fits."));
     program.type("jjjjj+");
     ASSERT_TRUE(program.shows("4 \u00d7 1 \u00d7 2 \u00d7 2 = 16"));

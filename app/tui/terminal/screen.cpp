@@ -56,16 +56,20 @@ Terminal terminal;
 
 constexpr int kMostCells = 4'000'000; // of a screen; a terminal that says more of itself is none to draw on
 
-const char* capability(const char* name)
+// What to send for it, without the pauses ("$<5>") that terminals of glass needed; empty: the terminal has none.
+std::string capability(const char* name)
 {
     const char* const text = ::tigetstr(name);
-    return text == nullptr || text == reinterpret_cast<const char*>(-1) ? "" : text;
+    std::string sent = text == nullptr || text == reinterpret_cast<const char*>(-1) ? "" : text;
+    for (std::size_t at = 0; (at = sent.find("$<", at)) != std::string::npos;)
+        sent.erase(at, sent.find('>', at) - at + 1);
+    return sent;
 }
 
 // Sends a text around curses, at once.
-void send(const char* text)
+void send(const std::string& text)
 {
-    std::fputs(text, stdout);
+    std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
 }
 
@@ -107,7 +111,7 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     if (type == nullptr || *type == '\0' || ::setupterm(nullptr, STDOUT_FILENO, &error) != OK || error != 1)
         return no_terminal("TERM=" + printable(type == nullptr ? "" : type) + " names no terminal that is known here",
             "set TERM to what your terminal is, for example xterm-256color");
-    if (*capability("cup") == '\0' || *capability("ed") == '\0')
+    if (capability("cup").empty() || capability("ed").empty())
         return no_terminal("TERM=" + printable(type) + " is a terminal that cannot move its cursor",
             "set TERM to what your terminal is, for example xterm-256color");
     winsize size{};
@@ -139,18 +143,18 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     screen->mouse_ = options.mouse;
     screen->console_ = std::string_view(type).starts_with("linux");
     screen->choose_colors(options.colors);
-    for (const char* part : {kModesOff, capability("sgr0"), capability("op"), capability("cnorm"), capability("rmkx"),
-             capability("rmcup")}) {
-        const std::size_t length = std::min(std::strlen(part), sizeof signals_held.restore - signals_held.restore_size);
-        std::memcpy(signals_held.restore + signals_held.restore_size, part, length);
-        signals_held.restore_size += length;
-    }
+    const bool has_two = !capability("rmcup").empty(); // the shell's screen comes back by itself
+    screen->clears_line_ = has_two ? std::string() : capability("el");
+    const std::string restore = kModesOff + capability("sgr0") + capability("op") + capability("cnorm")
+        + capability("rmkx") + capability(has_two ? "rmcup" : "clear");
+    signals_held.restore_size = std::min(restore.size(), sizeof signals_held.restore);
+    std::memcpy(signals_held.restore, restore.data(), signals_held.restore_size);
     ::define_key("\033[200~", kPasteBegin);
     ::define_key(kAnswerText.data(), kAnswer);
     ::define_key("\033[I", kFocusIn);
     ::define_key("\033[O", kFocusOut);
-    screen->osc_ = *capability("kmous") != '\0';
-    screen->asks_ = std::string_view(capability("cup")).starts_with("\033["); // of the others some write it down
+    screen->osc_ = !capability("kmous").empty();
+    screen->asks_ = capability("cup").starts_with("\033["); // of the others some write it down
     ::raw();
     ::noecho();
     ::nonl();
@@ -201,6 +205,7 @@ void Screen::leave()
     send(kModesOff);
     hear_out();
     ::endwin();
+    send(clears_line_); // the last one, where the shell goes on
     signals_held.entered = 0;
 }
 
@@ -229,7 +234,7 @@ void Screen::hear_out()
 
 void Screen::send_counted(const std::string& text)
 {
-    send(text.c_str());
+    send(text);
     flow_.sent(text.size());
 }
 

@@ -83,6 +83,7 @@ private:
     bool utf8_ = false, mouse_ = false;
     bool asks_ = false; // the terminal may be asked
     bool console_ = false; // of Linux
+    std::string clears_line_; // sent on leaving a terminal that has one screen alone; else empty
     bool osc_ = false; // of xterm's kin, which leave out what they do not know
     std::optional<bool> focused_; // as it told last
     enum class WaitsFor { nothing, answer, room };

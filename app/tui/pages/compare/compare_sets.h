@@ -15,8 +15,8 @@ class CompareSets {
 public:
     using Sets = std::map<std::string, view::KeptComparison>; // by their names
     // `now`: what is compared, the plans by their files; `show` puts a comparison in its place.
-    CompareSets(Desk& desk, std::function<view::KeptComparison()> now,
-        std::function<void(const view::KeptComparison&)> show);
+    CompareSets(
+        Desk& desk, std::function<view::KeptComparison()> now, std::function<void(const view::KeptComparison&)> show);
 
     [[nodiscard]] const Sets& all() const { return sets_; }
     void set(Sets sets) { sets_ = std::move(sets); }

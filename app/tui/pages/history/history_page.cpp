@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/history/history_page.h"
 
+#include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/pages/history/recalibrate_box.h"
-#include "app/tui/pages/runs/runs_page.h"
+#include "app/tui/pages/history/run_columns.h"
+#include "app/tui/pages/history/run_plan.h"
+#include "app/tui/pages/history/runs_points.h"
+#include "app/view/command_line.h"
 #include "app/view/history/history_access.h"
 #include "app/view/history/run_facts.h"
 #include "app/view/runs/live_run.h"
-#include "app/view/runs/run_again.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
 #include "core/base/text.h"
 #include "core/calibration/user/most_off.h"
-#include "core/predict/term_off.h"
 
 #include <algorithm>
 #include <utility>
@@ -30,10 +32,11 @@ HistoryPage::HistoryPage(Desk& desk, ComparePage& compare, RunsPage& runs)
           desk, [this](const std::string& run) { show_imported(run); },
           [this](const std::filesystem::path& path) { open_tracker(path); })
     , curves_(desk)
-    , choice_(first_columns())
+    , choice_(run_columns())
     , views_(
           desk, view::kRunsTable, [this] { return as_view(); }, [this](const auto& kept) { return show_view(kept); })
     , traces_(desk.wake())
+    , changes_(desk, [this] { read(); })
 {
     desk.run_event = [this](const std::string& run, const Json& event) { curves_.take(run, event); };
 }
@@ -169,6 +172,95 @@ const RunSummary* HistoryPage::chosen() const
     return row < list_.visible().size() ? &list_.run(row) : nullptr;
 }
 
+std::string HistoryPage::said() const
+{
+    if (!problem_.empty())
+        return problem_;
+    if (list_.all().empty())
+        return desk_.keyed("No run is stored yet: 4 starts one, `I` takes a published table or exported runs");
+    const auto marked = std::count_if(list_.visible().begin(), list_.visible().end(),
+        [this](std::size_t at) { return marked_.contains(list_.all()[at].id); });
+    return view::grouped(double(list_.visible().size())) + " of " + view::counted(double(list_.all().size()), "run")
+        + (marked == 0 ? "" : ", " + view::grouped(double(marked)) + " marked")
+        + (filter_.empty() ? "" : "; " + filter_);
+}
+
+std::vector<std::string> HistoryPage::lines()
+{
+    if (shows_curves_)
+        return curves_.lines();
+    std::vector<std::string> lines{said()};
+    const Table table = list_.table();
+    speak_rows(lines, table);
+    for (std::size_t row = 0; row < std::min(table.rows.size(), lines.size() - 1); ++row) {
+        if (marked_.contains(list_.run(row).id) && lines[row + 1].starts_with("Row "))
+            lines[row + 1] += ", marked";
+    }
+    if (const RunSummary* run = chosen())
+        lines.push_back("Chosen: " + run->name + ", " + run->id + (marked_.contains(run->id) ? ", marked" : "")
+            + (run->problem.empty() ? "" : ": " + run->problem) + (run->note.empty() ? "" : "; " + run->note)
+            + "; enter tells all of it");
+    return lines;
+}
+
+void HistoryPage::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
+    if (shows_curves_) {
+        curves_.draw(canvas, {place.row, place.column + 1, place.rows, place.columns - 2}, look);
+        return;
+    }
+    // A problem is read to its end, also where it begins with a long path.
+    const std::vector<std::string> head
+        = problem_.empty() ? std::vector<std::string>{said()} : wrapped(problem_, place.columns - 2);
+    const int told = std::min(static_cast<int>(head.size()), place.rows / 2);
+    for (int row = 0; row < told; ++row)
+        canvas.text_in(place.row + row, place.column + 1, place.columns - 2, head[static_cast<std::size_t>(row)],
+            problem_.empty() ? kMuted : style_of(view::Tone::bad));
+    const bool has_points = !list_.visible().empty();
+    const bool high = place.rows >= 26;
+    picture_.place = {};
+    if (picture_.focused && has_points && !high) { // there is room for one of the two
+        table_.hide();
+        picture_.place = draw_plot(canvas, {place.row + told, place.column + 1, place.rows - told, place.columns - 2},
+            runs_scatter(list_, chosen()), look);
+        return;
+    }
+    const int plot = high && has_points ? std::clamp(place.rows / 3, 8, 16) : 0;
+    draw_table(canvas, {place.row + told, place.column + 1, place.rows - 1 - told - plot, place.columns - 2});
+    if (const RunSummary* run = chosen())
+        canvas.text_in(place.row + place.rows - plot - 1, place.column + 1, place.columns - 2,
+            printable(run->id + (run->problem.empty() ? "" : ": " + run->problem)
+                + (run->note.empty() ? "" : "; " + run->note)),
+            kMuted);
+    if (plot > 0)
+        picture_.place = draw_plot(canvas, {place.row + place.rows - plot, place.column + 1, plot, place.columns - 2},
+            runs_scatter(list_, chosen()), look);
+}
+
+void HistoryPage::draw_table(Canvas& canvas, const Rect& place)
+{
+    const std::vector<int> columns = choice_.columns();
+    std::vector<TableView::Column> heads;
+    for (const int column : columns)
+        heads.push_back({run_title(column), RunsList::is_number(column), 26, column == RunsList::name});
+    table_.set_columns(std::move(heads));
+    TableView::Content content;
+    content.rows = static_cast<int>(list_.visible().size());
+    content.sorted = static_cast<int>(std::ranges::find(columns, list_.sort_column()) - columns.begin());
+    content.falling = list_.is_falling();
+    content.focused = !picture_.focused;
+    content.text = [&](int row, int column) {
+        return RunsList::text(list_.run(static_cast<std::size_t>(row)), columns[static_cast<std::size_t>(column)]);
+    };
+    content.style = [&](int row, int column) {
+        const RunSummary& run = list_.run(static_cast<std::size_t>(row));
+        return columns[static_cast<std::size_t>(column)] == RunsList::state ? style_of(view::state_tone(run.state))
+                                                                            : Style{};
+    };
+    content.marked = [this](int row) { return marked_.contains(list_.run(static_cast<std::size_t>(row)).id); };
+    table_.draw(canvas, place, content);
+}
+
 bool HistoryPage::key(const Key& key)
 {
     if (!fresh_)
@@ -215,23 +307,24 @@ bool HistoryPage::key(const Key& key)
         recalibrate();
     else if (key.is('P'))
         ask_about_plan();
-    else if (key.is('t') || key.is('n'))
-        edit(key.is('t'));
+    else if ((key.is('t') || key.is('n')) && chosen() != nullptr)
+        changes_.ask_to_edit(*chosen(), key.is('t'));
     else if (key.is('e'))
         desk_.exports().ask(
-            "runs", [this] { return list_.table(); }, Picture([this] { return Chart(scatter().chart); }));
+            "runs", [this] { return list_.table(); },
+            Picture([this] { return Chart(runs_scatter(list_, chosen()).chart); }));
     else if (key.code == Key::f5)
         read();
     else if (key.is('u'))
-        undo();
+        changes_.undo();
     else if (key.is_ctrl('r'))
-        redo();
+        changes_.redo();
     else if (key.is('D') || key.code == Key::erase)
-        ask_to_hide();
+        changes_.ask_to_hide(meant());
     else if (const int head = table_.heading_at(key); head >= 0)
         sort_by(choice_.columns()[static_cast<std::size_t>(head)]);
     else if (const auto took = picture_.key(
-                 key, [this] { return points(); }, table_.list.selected);
+                 key, [this] { return runs_points(list_); }, table_.list.selected);
              took == PointPicker::Took::opens)
         open_facts();
     else if (took == PointPicker::Took::no)
@@ -239,38 +332,38 @@ bool HistoryPage::key(const Key& key)
     return true;
 }
 
-void HistoryPage::make(view::HistoryStep step)
+void HistoryPage::sort_by(int column)
 {
-    if (!desk_.succeeded(step.redo()))
-        return;
-    desk_.tell(step.text + desk_.keyed("; `u` takes it back"), view::Tone::good);
-    done_.push_back(std::move(step));
-    undone_.clear();
-    read();
+    list_.sort(column, column == list_.sort_column() ? !list_.is_falling() : column >= RunsList::gpus);
 }
 
-void HistoryPage::undo()
+// What the chosen point is.
+std::string HistoryPage::remark() const
 {
-    if (done_.empty()) {
-        desk_.tell("There is nothing to take back here");
-        return;
-    }
-    if (!desk_.succeeded(done_.back().undo()))
-        return;
-    desk_.tell("Taken back: " + done_.back().text);
-    undone_.push_back(std::move(done_.back()));
-    done_.pop_back();
-    read();
+    if (shows_curves_)
+        return curves_.chosen_place();
+    const RunSummary* const run = chosen();
+    if (!picture_.focused || run == nullptr)
+        return {};
+    if (!run->measured_tps_per_gpu || !run->predicted_tps_per_gpu)
+        return run->name + ": nothing was measured of it, or predicted";
+    return run->name + ", " + run->layout + ": measured " + view::throughput_text(*run->measured_tps_per_gpu)
+        + ", predicted " + view::throughput_text(*run->predicted_tps_per_gpu) + " TPS/GPU ("
+        + view::signed_percent(*run->predicted_tps_per_gpu / *run->measured_tps_per_gpu - 1) + ")";
 }
 
-void HistoryPage::redo()
+std::vector<Copy> HistoryPage::copies()
 {
-    if (undone_.empty() || !desk_.succeeded(undone_.back().redo()))
-        return;
-    desk_.tell("Done again: " + undone_.back().text);
-    done_.push_back(std::move(undone_.back()));
-    undone_.pop_back();
-    read();
+    const std::vector<RunSummary> runs = meant();
+    if (runs.empty())
+        return {};
+    std::vector<std::string> words{"history", runs.size() == 1 ? "show" : "compare"};
+    for (const RunSummary& run : runs)
+        words.push_back(run.id);
+    return {{"The id of the chosen run", [id = runs.front().id] { return id; }},
+        {"The table", [this] { return spreadsheet_rows(list_.table()); }},
+        {runs.size() == 1 ? "The command that shows the run" : "The command that compares the marked runs",
+            [words] { return view::command_line(words); }}};
 }
 
 void HistoryPage::ask_filter()
@@ -288,18 +381,6 @@ void HistoryPage::ask_filter()
         return {found.begin, found.words};
     });
     desk_.open(std::move(prompt));
-}
-
-void HistoryPage::edit(bool tags)
-{
-    const RunSummary* run = chosen();
-    if (run == nullptr)
-        return;
-    desk_.open(std::make_unique<Prompt>(tags ? "Tags, separated by commas" : "Note",
-        tags ? view::tag_text(run->tags) : run->note, [this, run = *run, tags](const std::string& text) {
-            make(tags ? view::change_tags({}, run, view::tags_of(text)) : view::change_note({}, run, text));
-            return std::string();
-        }));
 }
 
 void HistoryPage::open_facts()
@@ -335,47 +416,10 @@ void HistoryPage::ask_about_plan()
     if (chosen() == nullptr)
         return;
     const Expected<RunDetail> run = view::stored_run({}, chosen()->id);
-    if (!run) {
+    if (!run)
         desk_.tell(run.error().line(), view::Tone::bad);
-        return;
-    }
-    // `runs`: on the target where it ran; the start is the person's to give.
-    const auto open = [this, run = *run](bool from_checkpoint, bool runs) {
-        Expected<Plan> plan = from_checkpoint ? view::plan_from_checkpoint(run) : view::plan_of_run(run);
-        if (!plan) {
-            desk_.tell(plan.error().line(), view::Tone::bad);
-            return;
-        }
-        desk_.tabs().unused().reset(*std::move(plan));
-        desk_.plan().mark_unsaved();
-        desk_.go(runs ? PageId::runs : PageId::plan);
-        if (runs)
-            runs_.set_target(run.summary.target);
-        desk_.tell(
-            runs ? "The plan of " + run.summary.id + desk_.keyed("; `s` starts it") : "The plan of " + run.summary.id);
-    };
-    std::vector<Picker::Item> items{{"Open it", "in a tab of its own", [open] { open(false, false); }},
-        {"Run it again", "where it ran", [open] { open(false, true); }}};
-    if (view::has_checkpoint(*run))
-        items.push_back({"Go on from its newest checkpoint", "where it ran", [open] { open(true, true); }});
-    if (measured_step(run->other_events))
-        items.push_back({"Its traced step", "beside the planned one", [this, run = *run] { open_trace(run); }});
-    desk_.open(std::make_unique<Picker>("The plan of " + run->summary.name, std::move(items)));
-}
-
-void HistoryPage::ask_to_hide()
-{
-    const std::vector<RunSummary> runs = meant();
-    if (runs.empty())
-        return;
-    std::vector<std::string> ids;
-    for (const RunSummary& run : runs)
-        ids.push_back(run.id);
-    const bool one = runs.size() == 1;
-    desk_.confirm("Delete",
-        one ? "Hide " + runs.front().name + " (" + runs.front().id + desk_.keyed(")? `u` brings it back.")
-            : "Hide the " + std::to_string(runs.size()) + desk_.keyed(" marked runs? `u` brings them back."),
-        one ? "hide it" : "hide them", [this, ids] { make(view::delete_runs({}, ids)); });
+    else
+        ask_about_run_plan(desk_, runs_, *run, [this](const RunDetail& traced) { open_trace(traced); });
 }
 
 void HistoryPage::recalibrate()

@@ -2,6 +2,7 @@
 // Every run with what was predicted, what was measured, and the error.
 #pragma once
 
+#include "app/tui/pages/history/history_changes.h"
 #include "app/tui/pages/history/history_curves.h"
 #include "app/tui/pages/history/history_import.h"
 #include "app/tui/pages/page.h"
@@ -9,7 +10,6 @@
 #include "app/tui/widgets/point_picker.h"
 #include "app/tui/widgets/table_view.h"
 #include "app/tui/widgets/view_menu.h"
-#include "app/view/history/history_edits.h"
 #include "app/view/history/recalibration.h"
 #include "app/view/history/runs_list.h"
 #include "app/view/trace/trace_study.h"
@@ -55,25 +55,17 @@ private:
     [[nodiscard]] bool is_following() const { return shows_curves_ && desk_.page() == PageId::history; }
     void open_trace(const RunDetail& run);
     void compare_traces();
-    [[nodiscard]] static ColumnChoice first_columns();
     void show_imported(const std::string& run);
     [[nodiscard]] view::SavedView as_view() const;
     Expected<void> show_view(const view::SavedView& kept);
     void read(); // the history, when the page comes in sight or a run ended
-    [[nodiscard]] Plot scatter() const; // predicted over measured
-    [[nodiscard]] view::RowPoints points() const; // of the rows on show
     void draw_table(Canvas& canvas, const Rect& place);
     void sort_by(int column); // of a heading that was clicked
     void show_curves();
-    void make(view::HistoryStep step);
-    void undo();
-    void redo();
     void ask_filter();
-    void edit(bool tags); // or the note
     void open_facts();
     void compare();
     void ask_about_plan(); // of the chosen run: to look at, to run again, to go on with
-    void ask_to_hide();
     void recalibrate();
     [[nodiscard]] const RunSummary* chosen() const;
     // The marked runs, as they are listed; without any the chosen one.
@@ -95,7 +87,7 @@ private:
     std::shared_ptr<view::Recalibration> recalibration_; // the last one
     view::Background traces_; // that are laid beside their predictions
     bool shows_curves_ = false; // instead of the table
-    std::vector<view::HistoryStep> done_, undone_;
+    HistoryChanges changes_;
     bool fresh_ = false; // was read since the page came in sight
     std::string problem_;
     std::string kept_; // the chosen run of the session, until the runs are read

@@ -260,4 +260,21 @@ void edit_any_field(Desk& desk)
     desk.open(std::make_unique<Picker>("Any field of the plan", std::move(items)));
 }
 
+bool change_by_line(Desk& desk, const std::string& line)
+{
+    const std::size_t at = line.find_last_of(" =");
+    if (!desk.plan().state().last_resolved() || at == std::string::npos)
+        return false;
+    const std::string field = lower_case(trimmed(line.substr(0, at), " =")), value = line.substr(at + 1);
+    for (const PlanInput* input : plan_inputs(*desk.plan().state().last_resolved())) {
+        const std::string path = input->path, label = lower_case(input->label);
+        if (path.empty() || (field != path && field != path.substr(path.find('.') + 1) && field != label))
+            continue;
+        const Expected<Json> json = parse_json(value, field); // a number, true, "text"; else the text as it is
+        desk.change(path, json ? *json : Json(value));
+        return true;
+    }
+    return false;
+}
+
 } // namespace fourfold::tui

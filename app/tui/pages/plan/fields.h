@@ -25,6 +25,8 @@ std::vector<const PlanInput*> plan_inputs(const ResolvedPlan& plan);
 void step_input(Desk& desk, const PlanInput& input, int steps);
 // Enter: a picker or a line to type.
 void edit_input(Desk& desk, const PlanInput& input);
+// "tp 4", "Global batch 512", "training.seq_len 4096", "gpus=32": false where the line names none of them.
+bool change_by_line(Desk& desk, const std::string& line);
 // What is a preset's where the plan names one: the model's shape, GPU and links of the cluster. A change writes the
 // model or the cluster into the plan.
 std::vector<Picker::Item> preset_fields(Desk& desk);

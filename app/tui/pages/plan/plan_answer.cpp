@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the plan page says: the five figures, the verdict with its cure, warnings; on the screen and in lines.
-#include "app/tui/pages/plan/plan_page.h"
+#include "app/tui/pages/plan/plan_answer.h"
 
 #include "app/tui/linear/spoken.h"
-#include "app/view/command_line.h"
+#include "app/tui/pages/plan/panel.h"
 #include "app/view/plan/edits.h"
+#include "app/view/prediction/derivation.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace fourfold::tui {
 
 namespace {
-constexpr int kUnbroken = 1000; // rows, where there is no screen
-
 std::array<view::Figure, 5> figures_of(const Prediction* prediction)
 {
     if (prediction != nullptr)
@@ -25,12 +25,12 @@ std::array<view::Figure, 5> figures_of(const Prediction* prediction)
 }
 } // namespace
 
-int PlanPage::draw_answer(Canvas& canvas, const Rect& place, const Look& look)
+int PlanAnswer::draw(Canvas& canvas, const Rect& place, bool focused)
 {
     const bool answered = desk_.plan().is_answered();
     const std::array<view::Figure, 5> figures = figures_of(prediction());
     figures_.fit(5, 5);
-    figures_place_ = {place.row, place.column, 5, place.columns};
+    place_ = {place.row, place.column, 5, place.columns};
     for (int i = 0; i < 5; ++i) {
         const view::Figure& figure = figures[static_cast<std::size_t>(i)];
         const int row = place.row + i;
@@ -46,7 +46,7 @@ int PlanPage::draw_answer(Canvas& canvas, const Rect& place, const Look& look)
         canvas.text_in(row, rest, (both ? 34 : place.columns - 28), words, kMuted);
         if (both)
             canvas.text_in(row, rest + 36, place.columns - 28 - 36, figure.confidence, kMuted);
-        if (pane_ == Pane::figures && figures_.selected == i)
+        if (focused && figures_.selected == i)
             canvas.restyle({row, place.column, 1, 27}, kReverse);
     }
     int row = place.row + 5;
@@ -63,11 +63,10 @@ int PlanPage::draw_answer(Canvas& canvas, const Rect& place, const Look& look)
         else if (part.is_advice)
             advice_rows_ = rows;
     }
-    static_cast<void>(look);
     return row - place.row;
 }
 
-std::vector<PlanPage::Said> PlanPage::said() const
+std::vector<PlanAnswer::Said> PlanAnswer::said() const
 {
     const view::PlanState& state = desk_.plan().state();
     const bool answered = desk_.plan().is_answered();
@@ -106,7 +105,7 @@ std::vector<PlanPage::Said> PlanPage::said() const
     return all;
 }
 
-void PlanPage::show_warnings()
+void PlanAnswer::show_warnings()
 {
     if (prediction() == nullptr)
         return;
@@ -126,87 +125,42 @@ void PlanPage::show_warnings()
     desk_.open(std::make_unique<Pager>("Warnings, and what the figures say", text));
 }
 
-std::vector<std::string> PlanPage::lines()
+void PlanAnswer::open_derivation(std::size_t figure) const
+{
+    if (prediction() != nullptr)
+        tui::open_derivation(desk_, *prediction(), view::kAnswerKeys[figure]);
+}
+
+bool PlanAnswer::key(const Key& key)
+{
+    if (key.code != Key::enter || prediction() == nullptr)
+        return figures_.key(key, 5);
+    open_derivation(chosen());
+    return true;
+}
+
+bool PlanAnswer::choose_at(const Key& key)
+{
+    const int at = key.row - place_.row;
+    return std::exchange(figures_.selected, at) == at;
+}
+
+std::string PlanAnswer::remark() const
+{
+    if (prediction() == nullptr)
+        return {};
+    const Expected<Explanation> why = explain(*prediction(), view::kAnswerKeys[chosen()]);
+    return why ? printable(view::explained_summary(*why), kUncut) : std::string();
+}
+
+std::vector<std::string> PlanAnswer::lines() const
 {
     std::vector<std::string> lines;
-    const view::PlanState& state = desk_.plan().state();
-    if (!state.last_resolved())
-        return {state.problem() ? state.problem()->line() : "No plan that can be shown"};
-    const ResolvedPlan& plan = *state.last_resolved();
     for (const view::Figure& figure : figures_of(prediction()))
         lines.push_back(spoken(figure));
     for (const Said& part : said())
         lines.push_back(part.text);
-    for (const PlanInput* input : plan_inputs(plan)) {
-        const std::string fact = input->fact == nullptr ? "" : input->fact(plan);
-        if (input->kind == PlanInput::heading)
-            lines.push_back(std::string(input->label) + ": " + fact);
-        else
-            lines.push_back(std::string(input->label) + " " + input->value(plan) + (fact.empty() ? "" : ", " + fact));
-    }
-    fit_inputs(plan_inputs(plan), kUnbroken);
-    if (pane_ != Pane::panel)
-        lines.push_back(std::string("Picture: ") + (shows_advice() ? "Advice" : panels_[panel_]->name())
-            + desk_.keyed("; tab goes on to it, `[` and `]` change it"));
-    if (pane_ == Pane::inputs)
-        lines.push_back("At " + remark() + desk_.keyed("; `+` and `-` change it, enter edits it"));
-    else if (pane_ == Pane::figures)
-        lines.push_back(std::string("At ") + kFigureNames[figures_.selected] + "; enter tells why");
-    else
-        lines.push_back(
-            std::string("At the picture ") + (shows_advice() ? "Advice; enter applies" : panels_[panel_]->name()));
-    if (pane_ == Pane::panel && prediction() != nullptr)
-        speak_rows(lines, shows_advice() ? advice_.table() : panels_[panel_]->table(*prediction()),
-            shows_advice() ? advice_list_.selected : -1);
-    if (pane_ == Pane::panel && prediction() != nullptr && !shows_advice())
-        std::ranges::move(panels_[panel_]->said(*prediction()), std::back_inserter(lines));
     return lines;
-}
-
-std::vector<Copy> PlanPage::copies()
-{
-    std::vector<Copy> copies;
-    if (const Prediction* const now = prediction()) {
-        const std::array<view::Figure, 5> figures = view::answer_figures(*now);
-        const view::Figure& chosen = figures[static_cast<std::size_t>(std::clamp(figures_.selected, 0, 4))];
-        const auto table = [this] {
-            return spreadsheet_rows(shows_advice() ? advice_.table() : panels_[panel_]->table(*prediction()));
-        };
-        copies = {{"The figure " + chosen.title, [chosen] { return spoken(chosen); }},
-            {std::string("The table of ") + (shows_advice() ? "the advice" : panels_[panel_]->name()), table},
-            {"All figures", [figures] {
-                 std::string text;
-                 for (const view::Figure& figure : figures)
-                     text += spoken(figure) + "\n";
-                 return text;
-             }}};
-        if (pane_ == Pane::panel)
-            std::swap(copies[0], copies[1]);
-    }
-    if (const view::PlanEditor& plan = desk_.plan(); !plan.file().empty() && !plan.is_dirty())
-        copies.push_back({"The command that predicts it", [file = plan.file().string()] {
-                              return view::command_line({"predict", file});
-                          }});
-    copies.push_back({"The plan as its file has it", [this] { return to_text(desk_.plan().state().plan()); }});
-    return copies;
-}
-
-// "tp 4", "Global batch 512", "training.seq_len 4096", "gpus=32".
-bool PlanPage::take_line(const std::string& line)
-{
-    const std::size_t at = line.find_last_of(" =");
-    if (!desk_.plan().state().last_resolved() || at == std::string::npos)
-        return false;
-    const std::string field = lower_case(trimmed(line.substr(0, at), " =")), value = line.substr(at + 1);
-    for (const PlanInput* input : plan_inputs(*desk_.plan().state().last_resolved())) {
-        const std::string path = input->path, label = lower_case(input->label);
-        if (path.empty() || (field != path && field != path.substr(path.find('.') + 1) && field != label))
-            continue;
-        const Expected<Json> json = parse_json(value, field); // a number, true, "text"; else the text as it is
-        desk_.change(path, json ? *json : Json(value));
-        return true;
-    }
-    return false;
 }
 
 } // namespace fourfold::tui

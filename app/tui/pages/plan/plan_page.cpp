@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/plan/plan_page.h"
 
-#include "app/view/plan/edits.h"
-#include "app/view/prediction/derivation.h"
+#include "app/tui/linear/spoken.h"
+#include "app/view/command_line.h"
 #include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
-#include "core/base/text.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
 
 namespace fourfold::tui {
 
 namespace {
-constexpr int kInputColumns = 46, kFewInputColumns = 32, kLabelColumns = 16;
 constexpr int kWideColumns = 116, kHighRows = 34; // where several pictures have room at once
 
 // Of the pictures, in a row: all of them have to be there.
@@ -33,7 +34,9 @@ std::string name_of(const Panel& panel, int columns)
 
 PlanPage::PlanPage(Desk& desk)
     : Page(desk)
-    , advice_(desk.wake())
+    , inputs_(desk)
+    , advice_(desk)
+    , answer_(desk, advice_.finder())
 {
     panels_.push_back(make_memory_panel(desk));
     panels_.push_back(make_time_panel(desk));
@@ -44,77 +47,22 @@ PlanPage::PlanPage(Desk& desk)
     panel_places_.resize(panels_.size() + 1);
 }
 
-void PlanPage::tick()
-{
-    advice_.follow(desk_.gives_advice && desk_.plan().is_answered() ? desk_.plan().prediction() : nullptr);
-    advice_.tick();
-}
-
 void PlanPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
     // Where there is little room, what a field means is said in the line at the bottom.
-    const int left = place.columns < 100 ? kFewInputColumns : kInputColumns;
-    inputs_place_ = {place.row, place.column, place.rows, left - 1};
-    draw_inputs(canvas, inputs_place_);
+    const int left = place.columns < 100 ? PlanInputs::kFewColumns : PlanInputs::kColumns;
+    inputs_.draw(canvas, {place.row, place.column, place.rows, left - 1}, pane_ == Pane::inputs);
     for (int row = place.row; row < place.row + place.rows; ++row)
         canvas.put(row, place.column + left - 1, U'\u2502', kMuted);
     const Rect right{place.row, place.column + left + 1, place.rows, place.columns - left - 1};
-    const int taken = draw_answer(canvas, right, look);
+    const int taken = answer_.draw(canvas, right, pane_ == Pane::figures);
     draw_panels(canvas, {right.row + taken, right.column, right.rows - taken, right.columns}, look);
-}
-
-void PlanPage::draw_inputs(Canvas& canvas, const Rect& place)
-{
-    const view::PlanState& state = desk_.plan().state();
-    if (!state.last_resolved()) {
-        canvas.text_in(place.row, place.column + 1, place.columns - 1, "No plan that can be shown", kMuted);
-        int row = place.row + 2;
-        if (state.problem()) {
-            for (const std::string& line : wrapped(state.problem()->line(), place.columns - 2))
-                canvas.text(row++, place.column + 1, line, style_of(view::Tone::bad));
-        }
-        return;
-    }
-    const ResolvedPlan& plan = *state.last_resolved();
-    const std::vector<const PlanInput*> inputs = plan_inputs(plan);
-    fit_inputs(inputs, place.rows);
-    for (int i = 0; i < place.rows && inputs_.top + i < static_cast<int>(inputs.size()); ++i) {
-        const PlanInput& input = *inputs[static_cast<std::size_t>(inputs_.top + i)];
-        const int row = place.row + i, fact_at = place.column + kLabelColumns + 13;
-        const bool narrow = place.columns < kInputColumns - 1;
-        const std::string fact = input.fact == nullptr ? "" : input.fact(plan);
-        if (input.kind == PlanInput::heading) {
-            const int behind = canvas.text(row, place.column, input.label, kHeading);
-            canvas.text_in(row, behind + 1, place.column + place.columns - behind - 1, fact, kMuted, true);
-            continue;
-        }
-        const bool broken = std::any_of(state.broken_rules().begin(), state.broken_rules().end(),
-            [&](const Reason& reason) { return reason.field == input.path; });
-        const bool chosen = inputs_.top + i == inputs_.selected;
-        canvas.text_in(
-            row, place.column + 1, kLabelColumns - 1, input.label, broken ? style_of(view::Tone::bad) : Style{});
-        const int room = fact.empty() || narrow ? place.columns - kLabelColumns - 1 : 12;
-        canvas.text_in(
-            row, place.column + kLabelColumns, room, input.value(plan), broken ? style_of(view::Tone::bad) : kBold);
-        if (!narrow)
-            canvas.text_in(row, fact_at, place.column + place.columns - fact_at, fact, kMuted);
-        if (chosen) {
-            const Style style = pane_ == Pane::inputs ? kReverse : Style{Ink::normal, Ink::normal, true, false, true};
-            canvas.restyle({row, place.column, 1, pane_ == Pane::inputs ? place.columns : kLabelColumns + room}, style);
-        }
-    }
-}
-
-void PlanPage::fit_inputs(const std::vector<const PlanInput*>& inputs, int rows)
-{
-    inputs_.fit(static_cast<int>(inputs.size()), rows);
-    if (inputs[static_cast<std::size_t>(inputs_.selected)]->kind == PlanInput::heading)
-        ++inputs_.selected; // the first one
 }
 
 void PlanPage::draw_panels(Canvas& canvas, const Rect& place, const Look& look)
 {
     panel_places_.assign(panels_.size() + 1, {});
+    advice_.hide();
     if (place.rows < 4)
         return;
     int column = place.column;
@@ -146,28 +94,9 @@ void PlanPage::draw_panel(Canvas& canvas, const Rect& place, std::size_t panel, 
 {
     panel_places_[panel] = place;
     if (panel == panels_.size())
-        draw_advice(canvas, place);
+        advice_.draw(canvas, place, pane_ == Pane::panel);
     else if (prediction() != nullptr)
         panels_[panel]->draw(canvas, place, *prediction(), pane_ == Pane::panel && panel == panel_, look);
-}
-
-void PlanPage::draw_advice(Canvas& canvas, const Rect& place)
-{
-    const std::vector<Advice>& all = advice_.all();
-    if (all.empty()) {
-        canvas.text_in(place.row, place.column, place.columns,
-            advice_.is_looking() ? "Looking..." : "No single change would help", kMuted);
-        return;
-    }
-    advice_list_.fit(static_cast<int>(all.size()), place.rows);
-    const std::size_t to_fit = advice_.report() ? advice_.report()->to_fit.size() : 0;
-    for (int i = 0; i < place.rows && advice_list_.top + i < static_cast<int>(all.size()); ++i) {
-        const auto index = static_cast<std::size_t>(advice_list_.top + i);
-        canvas.text(place.row + i, place.column, index < to_fit ? "fit" : "faster", kMuted);
-        canvas.text_in(place.row + i, place.column + 8, place.columns - 8, view::advice_words(all[index]));
-        if (pane_ == Pane::panel && advice_list_.top + i == advice_list_.selected)
-            canvas.restyle({place.row + i, place.column, 1, place.columns}, kReverse);
-    }
 }
 
 bool PlanPage::key(const Key& key)
@@ -182,9 +111,9 @@ bool PlanPage::key(const Key& key)
         if (!desk_.plan().state().broken_rules().empty())
             use_nearest();
         else
-            apply_advice(0);
+            advice_.apply(0);
     } else if (key.is('W')) {
-        show_warnings();
+        answer_.show_warnings();
     } else if (key.is('e')) {
         for (const Command& command : commands()) {
             if (command.keys == "e")
@@ -202,15 +131,11 @@ bool PlanPage::key(const Key& key)
         return click(key);
     } else if (key.is_of_drag() || key.code == Key::wheel_up || key.code == Key::wheel_down) {
         return (key.is_of_drag() ? pane_ == Pane::panel && panel_key(key) : panel_mouse(key))
-            || (!key.is_of_drag() && pane_ == Pane::inputs && input_key(key));
+            || (!key.is_of_drag() && pane_ == Pane::inputs && inputs_.key(key));
     } else if (pane_ == Pane::inputs) {
-        return input_key(key);
+        return inputs_.key(key);
     } else if (pane_ == Pane::figures) {
-        if (key.code == Key::enter && prediction() != nullptr) {
-            open_derivation(desk_, *prediction(), view::kAnswerKeys[static_cast<std::size_t>(figures_.selected)]);
-            return true;
-        }
-        return figures_.key(key, 5);
+        return answer_.key(key);
     } else {
         return panel_key(key);
     }
@@ -220,7 +145,7 @@ bool PlanPage::key(const Key& key)
 bool PlanPage::panel_key(const Key& key)
 {
     if (shows_advice())
-        return advice_key(key);
+        return advice_.key(key);
     return prediction() != nullptr && panels_[panel_]->key(key, *prediction());
 }
 
@@ -237,57 +162,17 @@ bool PlanPage::panel_mouse(const Key& key)
     return false;
 }
 
-bool PlanPage::input_key(const Key& key)
-{
-    if (!desk_.plan().state().last_resolved())
-        return false;
-    const std::vector<const PlanInput*> inputs = plan_inputs(*desk_.plan().state().last_resolved());
-    const int count = static_cast<int>(inputs.size()), before = inputs_.selected;
-    const PlanInput& input = *inputs[static_cast<std::size_t>(std::clamp(before, 0, count - 1))];
-    if (key.is('+') || key.is('=') || key.code == Key::right || key.is('l')) {
-        step_input(desk_, input, 1);
-    } else if (key.is('-') || key.code == Key::left || key.is('h')) {
-        step_input(desk_, input, -1);
-    } else if (key.code == Key::enter || key.is(' ') || key.is('i')) {
-        edit_input(desk_, input);
-    } else if (key.code == Key::character && !key.ctrl && key.letter >= U'0' && key.letter <= U'9') {
-        return false; // pages
-    } else if (inputs_.key(key, count)) {
-        // Over a heading to what lies behind it.
-        const int step = inputs_.selected < before ? -1 : 1;
-        while (inputs_.selected > 0 && inputs_.selected < count - 1
-            && inputs[static_cast<std::size_t>(inputs_.selected)]->kind == PlanInput::heading)
-            inputs_.selected += step;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-bool PlanPage::advice_key(const Key& key)
-{
-    const int count = static_cast<int>(advice_.all().size());
-    const std::optional<bool> again = advice_list_.click(key, panel_places_.back(), count);
-    if (key.code == Key::enter || again == true) {
-        apply_advice(static_cast<std::size_t>(advice_list_.selected));
-        return true;
-    }
-    return again || advice_list_.key(key, count);
-}
-
 bool PlanPage::click(const Key& key)
 {
-    if (inputs_place_.contains(key.row, key.column)) {
-        const bool again = pane_ == Pane::inputs && inputs_.selected == inputs_.top + key.row - inputs_place_.row;
+    if (inputs_.is_at(key)) {
+        const bool again = inputs_.choose_at(key) && pane_ == Pane::inputs;
         pane_ = Pane::inputs;
-        inputs_.selected = inputs_.top + key.row - inputs_place_.row;
-        return again ? input_key({Key::enter}) : true;
+        return again ? inputs_.key({Key::enter}) : true;
     }
-    if (figures_place_.contains(key.row, key.column)) {
-        const bool again = pane_ == Pane::figures && figures_.selected == key.row - figures_place_.row;
+    if (answer_.is_at(key)) {
+        const bool again = answer_.choose_at(key) && pane_ == Pane::figures;
         pane_ = Pane::figures;
-        figures_.selected = key.row - figures_place_.row;
-        return again ? this->key({Key::enter}) : true;
+        return again ? answer_.key({Key::enter}) : true;
     }
     if (key.row == panel_place_.row - 1) {
         int column = panel_place_.column;
@@ -320,7 +205,7 @@ void PlanPage::show_table()
     if (prediction() == nullptr)
         return;
     if (shows_advice())
-        desk_.exports().show_table("Advice", advice_.table());
+        desk_.exports().show_table("Advice", advice_.finder().table());
     else
         desk_.exports().show_table(panels_[panel_]->name(), panels_[panel_]->table(*prediction()));
 }
@@ -335,35 +220,70 @@ void PlanPage::use_nearest()
         desk_.change(reason.field, *value);
 }
 
-void PlanPage::apply_advice(std::size_t index)
-{
-    if (index >= advice_.all().size())
-        return;
-    const PlanEdit edit = advice_.all()[index].edit; // the list goes with the change
-    desk_.apply("Applied " + edit.summary, view::with_fields(desk_.plan().state().plan(), edit.fields));
-}
-
 std::string PlanPage::remark() const
 {
-    const std::optional<ResolvedPlan>& plan = desk_.plan().state().last_resolved();
-    if (pane_ == Pane::panel && !shows_advice())
-        return panels_[panel_]->remark();
-    if (const auto chosen = static_cast<std::size_t>(advice_list_.selected);
-        pane_ == Pane::panel && chosen < advice_.all().size())
-        return view::advice_words(advice_.all()[chosen]);
-    if (pane_ == Pane::figures && prediction() != nullptr) { // its formula and its largest terms
-        const Expected<Explanation> why
-            = explain(*prediction(), view::kAnswerKeys[static_cast<std::size_t>(figures_.selected)]);
-        return why ? printable(view::explained_summary(*why), kUncut) : std::string();
+    switch (pane_) {
+    case Pane::inputs:
+        return inputs_.remark();
+    case Pane::figures:
+        return answer_.remark();
+    case Pane::panel:
+        break;
     }
-    if (!plan || pane_ != Pane::inputs)
-        return {};
-    const std::vector<const PlanInput*> inputs = plan_inputs(*plan);
-    const PlanInput& input
-        = *inputs[static_cast<std::size_t>(std::clamp(inputs_.selected, 0, static_cast<int>(inputs.size()) - 1))];
-    const std::string fact = input.fact == nullptr ? "" : input.fact(*plan);
-    return std::string(input.label) + " " + (input.value == nullptr ? "" : input.value(*plan))
-        + (fact.empty() ? "" : ": " + fact);
+    return shows_advice() ? advice_.remark() : panels_[panel_]->remark();
+}
+
+std::vector<std::string> PlanPage::lines()
+{
+    const view::PlanState& state = desk_.plan().state();
+    if (!state.last_resolved())
+        return {state.problem() ? state.problem()->line() : "No plan that can be shown"};
+    std::vector<std::string> lines = answer_.lines();
+    std::ranges::move(inputs_.lines(), std::back_inserter(lines));
+    if (pane_ != Pane::panel)
+        lines.push_back(std::string("Picture: ") + (shows_advice() ? "Advice" : panels_[panel_]->name())
+            + desk_.keyed("; tab goes on to it, `[` and `]` change it"));
+    if (pane_ == Pane::inputs)
+        lines.push_back("At " + inputs_.remark() + desk_.keyed("; `+` and `-` change it, enter edits it"));
+    else if (pane_ == Pane::figures)
+        lines.push_back(std::string("At ") + PlanAnswer::kFigureNames[answer_.chosen()] + "; enter tells why");
+    else
+        lines.push_back(
+            std::string("At the picture ") + (shows_advice() ? "Advice; enter applies" : panels_[panel_]->name()));
+    if (pane_ == Pane::panel && prediction() != nullptr)
+        speak_rows(lines, shows_advice() ? advice_.finder().table() : panels_[panel_]->table(*prediction()),
+            shows_advice() ? advice_.selected() : -1);
+    if (pane_ == Pane::panel && prediction() != nullptr && !shows_advice())
+        std::ranges::move(panels_[panel_]->said(*prediction()), std::back_inserter(lines));
+    return lines;
+}
+
+std::vector<Copy> PlanPage::copies()
+{
+    std::vector<Copy> copies;
+    if (const Prediction* const now = prediction()) {
+        const std::array<view::Figure, 5> figures = view::answer_figures(*now);
+        const view::Figure& chosen = figures[std::min<std::size_t>(answer_.chosen(), 4)];
+        const auto table = [this] {
+            return spreadsheet_rows(shows_advice() ? advice_.finder().table() : panels_[panel_]->table(*prediction()));
+        };
+        copies = {{"The figure " + chosen.title, [chosen] { return spoken(chosen); }},
+            {std::string("The table of ") + (shows_advice() ? "the advice" : panels_[panel_]->name()), table},
+            {"All figures", [figures] {
+                 std::string text;
+                 for (const view::Figure& figure : figures)
+                     text += spoken(figure) + "\n";
+                 return text;
+             }}};
+        if (pane_ == Pane::panel)
+            std::swap(copies[0], copies[1]);
+    }
+    if (const view::PlanEditor& plan = desk_.plan(); !plan.file().empty() && !plan.is_dirty())
+        copies.push_back({"The command that predicts it", [file = plan.file().string()] {
+                              return view::command_line({"predict", file});
+                          }});
+    copies.push_back({"The plan as its file has it", [this] { return to_text(desk_.plan().state().plan()); }});
+    return copies;
 }
 
 std::string PlanPage::hints() const
@@ -385,7 +305,7 @@ std::vector<Command> PlanPage::commands()
                                       [this] {
                                           key({Key::character, U'!'});
                                       }},
-        {"Warnings, and what the figures say", "W", [this] { show_warnings(); }},
+        {"Warnings, and what the figures say", "W", [this] { answer_.show_warnings(); }},
         {"Edit any field of the plan", "E", [this] { edit_any_field(desk_); }},
         {"Import a Hugging Face model (config.json)", "I", [this] { desk_.files().ask_to_import_model(); }},
         {"Export the report as PDF", "X", [this] { export_report(); }},
@@ -394,7 +314,7 @@ std::vector<Command> PlanPage::commands()
              if (prediction() == nullptr)
                  return;
              if (shows_advice())
-                 desk_.exports().ask("advice", [this] { return advice_.table(); });
+                 desk_.exports().ask("advice", [this] { return advice_.finder().table(); });
              else
                  desk_.exports().ask(
                      panels_[panel_]->name(), [this, panel = panel_] { return panels_[panel]->table(*prediction()); },
@@ -407,16 +327,14 @@ std::vector<Command> PlanPage::commands()
                  pane_ = Pane::panel;
              }});
     for (std::size_t i = 0; i < view::kAnswerKeys.size(); ++i)
-        commands.push_back({std::string("Why ") + kFigureNames[i], "Enter", [this, i] {
-                                if (prediction() != nullptr)
-                                    open_derivation(desk_, *prediction(), view::kAnswerKeys[i]);
-                            }});
+        commands.push_back(
+            {std::string("Why ") + PlanAnswer::kFigureNames[i], "Enter", [this, i] { answer_.open_derivation(i); }});
     return commands;
 }
 
 Json PlanPage::state() const
 {
-    return {{"pane", static_cast<int>(pane_)}, {"panel", panel_}, {"input", inputs_.selected}};
+    return {{"pane", static_cast<int>(pane_)}, {"panel", panel_}, {"input", inputs_.state()}};
 }
 
 void PlanPage::restore(const Json& state)
@@ -427,7 +345,7 @@ void PlanPage::restore(const Json& state)
     };
     pane_ = static_cast<Pane>(number("pane", 2));
     panel_ = static_cast<std::size_t>(number("panel", static_cast<int>(panels_.size())));
-    inputs_.selected = number("input", 100);
+    inputs_.restore(number("input", 100));
 }
 
 } // namespace fourfold::tui

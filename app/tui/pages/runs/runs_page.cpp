@@ -4,22 +4,29 @@
 #include "app/tui/host_questions.h"
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/runs/queue_box.h"
+#include "app/tui/pages/runs/run_texts.h"
 #include "app/tui/pages/runs/sweep_form.h"
+#include "app/tui/pages/runs/trace_box.h"
+#include "app/view/command_line.h"
 #include "app/view/history/history_access.h"
-#include "app/view/plan/facts.h"
 #include "app/view/runs/run_setup.h"
 #include "app/view/text.h"
+#include "core/base/json_member.h"
 #include "core/base/text.h"
-#include "runner/sweep/sweep_table.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
+#include <iterator>
 
 namespace fourfold::tui {
 
 RunsPage::RunsPage(Desk& desk)
     : Page(desk)
     , job_(desk.wake())
+    , question_(desk)
+    , nodes_(desk, job_)
+    , charts_(desk, run_)
+    , sweep_(desk)
 {
 }
 
@@ -47,7 +54,7 @@ void RunsPage::tick()
 
 void RunsPage::begin(const std::string& title, int steps, const view::RunExpectation& expectation)
 {
-    cursor_.reset();
+    charts_.let_go();
     notices_.begin();
     run_.begin(title, steps, expectation);
 }
@@ -67,12 +74,12 @@ void RunsPage::take(const view::RunMessage& message)
             desk_, *secret, [this](const auto& answer) { job_.answer_secret(answer); },
             [this] { return job_.is_checking_secret(); });
     else if (const auto* checked = std::get_if<view::NodesChecked>(&message))
-        show_report(checked->report);
+        nodes_.show(checked->report);
     else if (const auto* moved = std::get_if<view::SweepMoved>(&message))
-        take_sweep(moved->table, moved->next);
+        sweep_.take(moved->table, moved->next);
     else if (const auto* swept = std::get_if<view::SweepEnded>(&message)) {
         if (swept->outcome)
-            take_sweep(*swept->outcome, {});
+            sweep_.take(*swept->outcome, {});
         else
             desk_.tell(swept->outcome.error().line(), view::Tone::bad);
     } else if (const auto* ended = std::get_if<view::RunEnded>(&message))
@@ -120,22 +127,60 @@ void RunsPage::take_end(const view::RunEnded& end)
         });
 }
 
-std::string RunsPage::target_text() const
+void RunsPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
-    return target_ == "local" ? "this computer" : target_;
+    charts_.hide();
+    if (job_.is_running() || run_.has_run()) {
+        const int column = canvas.text(place.row, place.column + 1, run_.title().empty() ? "Run" : run_.title(), kBold);
+        canvas.text_in(place.row, column + 2, place.columns - column - 3, run_.folder().string(), kMuted);
+    } else {
+        question_.draw(canvas, place);
+    }
+    const std::array<view::Figure, 5> figures = run_.figures();
+    int row = place.row + 2;
+    for (const view::Figure& figure : figures) {
+        canvas.text(row, place.column + 1, figure.title, kMuted);
+        canvas.text_in(row, place.column + 14, 14,
+            figure.value + (figure.unit.starts_with("of ") ? " " + figure.unit : ""),
+            {style_of(figure.tone).ink, Ink::normal, true});
+        const std::string rest
+            = figure.basis + (figure.basis.empty() || figure.confidence.empty() ? "" : "; ") + figure.confidence;
+        canvas.text_in(row++, place.column + 29, place.columns - 30, rest, kMuted);
+    }
+    if (!run_.link_trouble().empty())
+        canvas.text_in(row++, place.column + 1, place.columns - 2, run_.link_trouble(), style_of(view::Tone::warning));
+    if (!run_.alerts().empty()) {
+        const view::RunAlert& newest = run_.alerts().back();
+        const int column = canvas.text(row, place.column + 1,
+            view::counted(double(run_.alert_count()), "alert") + desk_.keyed(" (`A`)"), style_of(view::Tone::warning));
+        canvas.text_in(row++, column + 1, place.columns - column - 2, view::alert_line(newest),
+            style_of(newest.stops ? view::Tone::bad : view::Tone::neutral));
+    }
+    const int left = place.row + place.rows - row - 1;
+    const int plot_rows = std::clamp(left * 3 / 5, 0, 18);
+    if (sweep_.is_there() && plot_rows >= 4) {
+        sweep_.draw(canvas, {row + 1, place.column + 1, plot_rows, place.columns - 2});
+        row += plot_rows + 1;
+    } else if (plot_rows >= 6) {
+        charts_.draw(canvas, {row + 1, place.column + 1, plot_rows, place.columns - 2}, look);
+        row += plot_rows + 1;
+    }
+    const int lines = place.row + place.rows - row - 1;
+    const auto count = static_cast<int>(run_.log().size());
+    for (int i = 0; i < std::min(lines, count); ++i) {
+        const view::LogLine& line = run_.log()[static_cast<std::size_t>(count - std::min(lines, count) + i)];
+        const int at = row + 1 + i;
+        canvas.text_in(at, place.column + 1, 8, line.time, kMuted);
+        canvas.text_in(at, place.column + 10, 13, line.kind, style_of(line.tone));
+        canvas.text_in(at, place.column + 24, place.columns - 25, line.text);
+    }
 }
 
 std::vector<std::string> RunsPage::lines()
 {
+    if (!job_.is_running() && !run_.has_run())
+        return question_.lines();
     std::vector<std::string> lines;
-    if (!job_.is_running() && !run_.has_run()) {
-        lines.push_back("On " + target_text() + ", for "
-            + (steps_ > 0 ? view::counted(steps_, "step") : "the plan's steps")
-            + desk_.keyed("; `t` and `n` change it, `s` starts a run"));
-        if (const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved())
-            lines.push_back(plan->model.name + ", " + view::layout_line(plan->layout));
-        return lines;
-    }
     lines.push_back((run_.title().empty() ? "Run" : run_.title()) + ", " + run_.folder().string());
     for (const view::Figure& figure : run_.figures())
         lines.push_back(spoken(figure));
@@ -145,10 +190,8 @@ std::vector<std::string> RunsPage::lines()
     const std::deque<view::RunAlert>& alerts = run_.alerts();
     for (std::size_t i = alerts.size() - std::min(alerts.size(), kMost); i < alerts.size(); ++i)
         lines.push_back("Alert: " + view::alert_line(alerts[i]));
-    if (sweep_) {
-        lines.push_back(sweep_text_);
-        speak_rows(lines, sweep_table(*sweep_));
-    }
+    if (sweep_.is_there())
+        std::ranges::move(sweep_.lines(), std::back_inserter(lines));
     return lines;
 }
 
@@ -173,61 +216,97 @@ bool RunsPage::key(const Key& key)
     else if (key.is('d'))
         leave_run();
     else if (key.is('a')) {
-        if (const std::optional<view::RunSetup> setup = set_up())
+        if (const std::optional<view::RunSetup> setup = question_.set_up())
             enqueue(*setup);
     } else if (key.is('Q'))
         show_queue();
     else if (key.is('f'))
         follow_which();
     else if (key.is('t'))
-        ask_target();
+        question_.ask_target();
     else if (key.is('n'))
-        ask_steps();
+        question_.ask_steps();
     else if (key.is('c'))
-        check_nodes();
+        nodes_.look(question_.target());
     else if (key.is('F'))
-        find_cluster();
+        question_.find_cluster();
     else if (key.is('S'))
         ask_to_sweep();
     else if (key.is('e'))
         ask_to_export();
     else if (key.is('T'))
-        show_table();
+        desk_.exports().show_table("Curves of the run", charts_.table());
     else if (key.is('v'))
         show_trace();
     else if (key.is('h') || key.code == Key::left || key.is('l') || key.code == Key::right)
-        move_cursor(key.is('h') || key.code == Key::left ? -1 : 1);
+        charts_.move_cursor(key.is('h') || key.code == Key::left ? -1 : 1);
     else if (key.code == Key::click || key.code == Key::drag)
-        return point_at(key);
-    else if (key.code == Key::escape && cursor_)
-        cursor_.reset();
+        return charts_.point_at(key);
     else if (key.is('O'))
-        show_output();
+        ask_for_output(desk_, run_);
     else if (key.is('L'))
-        show_log();
+        show_log(desk_, run_);
     else if (key.is('A'))
-        show_alerts();
+        show_alerts(desk_, run_);
     else if (key.code == Key::enter)
-        show_failure();
+        show_failure(desk_, run_);
+    else if (key.code == Key::escape)
+        return charts_.let_go();
     else
         return false;
     return true;
 }
 
-void RunsPage::ask_steps()
+// Of somebody who looks elsewhere, or at another page.
+void RunsPage::take_alert(const view::RunAlert& alert)
 {
-    auto prompt
-        = std::make_unique<Prompt>("Steps", steps_ > 0 ? std::to_string(steps_) : "", [this](const std::string& text) {
-              const std::string_view word = trimmed(text);
-              int steps = 0;
-              const auto [end, bad] = std::from_chars(word.data(), word.data() + word.size(), steps);
-              if (!word.empty() && (bad != std::errc() || end != word.data() + word.size() || steps < 1))
-                  return std::string("expected a number of steps, or nothing for the plan's");
-              steps_ = steps;
-              return std::string();
-          });
-    prompt->explain("Empty: as the plan says");
-    desk_.open(std::move(prompt));
+    const std::optional<view::RunNotice> notice = notices_.take(alert, run_.title());
+    if (!notice)
+        return;
+    desk_.tell(notice->title + (desk_.page() == PageId::runs ? "" : "; 4 shows the run"),
+        notice->urgent ? view::Tone::bad : view::Tone::warning);
+    desk_.terminal().notify(*notice);
+}
+
+void RunsPage::show_trace()
+{
+    if (run_.trace())
+        desk_.open(std::make_unique<TraceBox>(desk_, run_));
+    else
+        desk_.tell("No step of this run was traced yet");
+}
+
+void RunsPage::ask_to_export()
+{
+    if (sweep_.is_there())
+        sweep_.ask_to_export();
+    else
+        charts_.ask_to_export();
+}
+
+std::vector<Copy> RunsPage::copies()
+{
+    std::vector<Copy> copies;
+    if (run_.has_run()) {
+        copies.push_back({"The figures", [this] {
+                              std::string text;
+                              for (const view::Figure& figure : run_.figures())
+                                  text += spoken(figure) + "\n";
+                              return text;
+                          }});
+        copies.push_back({"The curves as a table", [this] { return spreadsheet_rows(charts_.table()); }});
+        if (!run_.id().empty())
+            copies.push_back({"The command that follows the run", [id = run_.id()] {
+                                  return view::command_line({"attach", id});
+                              }});
+    }
+    if (const std::filesystem::path& file = desk_.plan().file(); !file.empty())
+        copies.push_back({"The command that runs the plan", [this, file] {
+                              std::vector<std::string> words{"run", file.string()};
+                              std::ranges::move(question_.arguments(), std::back_inserter(words));
+                              return view::command_line(words);
+                          }});
+    return copies;
 }
 
 std::optional<view::RunSetup> RunsPage::prepared()
@@ -236,18 +315,7 @@ std::optional<view::RunSetup> RunsPage::prepared()
         desk_.tell(desk_.keyed("A run is followed here: `d` leaves it, `x` stops it"), view::Tone::warning);
         return {};
     }
-    return set_up();
-}
-
-std::optional<view::RunSetup> RunsPage::set_up()
-{
-    const view::PlanState& state = desk_.plan().state();
-    view::RunSetup setup
-        = view::prepare_run(state.plan(), state.presets(), target_, steps_ > 0 ? std::optional(steps_) : std::nullopt);
-    if (setup.request)
-        return setup;
-    desk_.tell(setup.refusal, view::Tone::bad);
-    return {};
+    return question_.set_up();
 }
 
 void RunsPage::ask_to_sweep()
@@ -256,27 +324,10 @@ void RunsPage::ask_to_sweep()
     if (!setup)
         return;
     ask_for_sweep(desk_, *setup, [this, steps = setup->steps](SweepRequest request) {
-        sweep_.reset();
+        sweep_.forget();
         begin("Sweep", steps, {});
         job_.sweep(std::move(request));
     });
-}
-
-void RunsPage::take_sweep(const SweepTable& table, const std::string& next)
-{
-    sweep_ = table;
-    std::size_t known = 0, all = 0;
-    for (const auto& row : table.cells) {
-        all += row.size();
-        known += static_cast<std::size_t>(
-            std::count_if(row.begin(), row.end(), [](const auto& cell) { return cell.has_value(); }));
-    }
-    sweep_text_ = view::grouped(double(known)) + " of " + view::counted(double(all), "cell")
-        + (table.stopped       ? desk_.keyed("; stopped, `S` goes on")
-                : next.empty() ? ""
-                               : "; now " + next);
-    if (next.empty())
-        desk_.tell("The sweep: " + sweep_text_);
 }
 
 void RunsPage::ask_to_start()
@@ -303,7 +354,7 @@ void RunsPage::confirm_start(
         desk_.open(std::make_unique<Pager>("What it does", what_it_does));
     };
     desk_.open(std::make_unique<Question>("Start a run",
-        title + " for " + view::counted(setup->steps, "step") + " on " + target_text() + ".\n" + setup->note,
+        title + " for " + view::counted(setup->steps, "step") + " on " + question_.target_text() + ".\n" + setup->note,
         std::vector<Question::Choice>{{U'y', "start it", start},
             {U'a', "add it to the queue", [this, setup] { enqueue(*setup); }}, {U'p', "show what it does", show},
             {U'n', "no", {}}}));
@@ -313,7 +364,7 @@ void RunsPage::start(const std::shared_ptr<const view::RunSetup>& setup, const s
 {
     last_ = setup;
     last_title_ = title;
-    sweep_.reset();
+    sweep_.forget();
     begin(title, setup->steps, setup->expectation);
     job_.start(*setup->request);
 }
@@ -430,22 +481,20 @@ std::vector<Command> RunsPage::commands()
         {"A step that was traced, beside the predicted one", "v", press('v')},
         {"Read the charts off at a step", "h l", press('l')}, {"Show the charts as a table", "T", press('T')},
         {"Alerts of the run's watch", "A", press('A')}, {"Log of the run", "L", press('L')},
-        {"Output of a rank", "O", press('O')}, {"Why it failed", "Enter", [this] { show_failure(); }}};
+        {"Output of a rank", "O", press('O')}, {"Why it failed", "Enter", [this] { show_failure(desk_, run_); }}};
 }
 
 Json RunsPage::state() const
 {
-    return {{"target", target_}, {"steps", steps_}, {"run", is_terminal(run_.state()) ? "" : run_.id()}};
+    Json state = question_.state();
+    state["run"] = is_terminal(run_.state()) ? "" : run_.id();
+    return state;
 }
 
 void RunsPage::restore(const Json& state)
 {
-    if (state.contains("target") && state["target"].is_string())
-        target_ = state["target"].get<std::string>();
-    if (state.contains("steps") && state["steps"].is_number_integer())
-        steps_ = std::max(0, state["steps"].get<int>());
-    if (state.contains("run") && state["run"].is_string())
-        came_back_to_ = state["run"].get<std::string>();
+    question_.restore(state);
+    came_back_to_ = member_or(state, "run", std::string());
 }
 
 } // namespace fourfold::tui

@@ -3,49 +3,27 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/tui/pages/compare/compare_page.h"
+#include "app/tui/pages/search/found_points.h"
+#include "app/tui/pages/search/plan_expression.h"
+#include "app/view/command_line.h"
 #include "app/view/plan/edits.h"
 #include "app/view/plan/facts.h"
-#include "app/view/search/advice_finder.h"
 #include "app/view/search/search_words.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
-#include "core/plan/fields.h"
 #include "core/plan/plan_edit.h"
-#include "core/report/views/obstacle.h"
-#include "core/search/cures.h"
 #include "core/search/search_cost.h"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
+#include <utility>
 
 namespace fourfold::tui {
 
 using view::Results;
 
 namespace {
-// Nothing of an empty text.
-Expected<std::optional<Expression>> parsed(const std::string& text)
-{
-    if (trimmed(text).empty())
-        return std::optional<Expression>();
-    FOURFOLD_TRY(Expression expression, parse_expression(text, ValueKind::truth, plan_field_set(), "expression"));
-    return std::optional(std::move(expression));
-}
-
-// What is wrong with an expression, in a line with its place.
-std::string expression_problem(const std::string& text)
-{
-    const auto expression = parsed(text);
-    return expression ? std::string() : expression.error().line();
-}
-
-std::optional<Expression> expression_of(const std::string& text)
-{
-    auto expression = parsed(text);
-    return expression ? *std::move(expression) : std::nullopt;
-}
-
 // Whether a column begins with its largest value: less time, money and energy are better.
 bool falls_first(int column)
 {
@@ -58,21 +36,13 @@ constexpr int kOrder[]{Results::pin, Results::place, Results::gpus, Results::tp,
     Results::against_plan, Results::step_time, Results::days, Results::schedule, Results::sharding, Results::recompute,
     Results::confidence, Results::cost, Results::energy};
 static_assert(std::size(kOrder) == Results::columns);
-
-Prompt::Offer plan_names(const std::string& text, std::size_t cursor)
-{
-    const Completions found = complete_expression(text, cursor, plan_field_set());
-    return {found.begin, found.words};
-}
-
-constexpr const char* kExample = "For example tp <= 8 and memory_gib < 70 and recompute != full; `fourfold search "
-                                 "--fields` lists the names";
 } // namespace
 
 SearchPage::SearchPage(Desk& desk, ComparePage& compare)
     : Page(desk)
     , compare_(compare)
-    , cure_work_(desk.wake())
+    , question_(desk)
+    , obstacle_(desk)
     , choice_({std::begin(kOrder), std::end(kOrder)}, Results::title)
     , views_(
           desk, view::kFoundTable, [this] { return as_view(); }, [this](const auto& kept) { return show_view(kept); })
@@ -89,7 +59,7 @@ view::SavedView SearchPage::as_view() const
 
 Expected<void> SearchPage::show_view(const view::SavedView& kept)
 {
-    FOURFOLD_TRY(std::optional<Expression> filter, parsed(kept.filter)); // another program may have written it
+    FOURFOLD_TRY(std::optional<Expression> filter, plan_expression(kept.filter)); // another program may have written it
     choice_.show(kept);
     if (const std::optional<int> sorted = choice_.column_of(kept.sorted))
         results_.sort(*sorted, kept.falling);
@@ -125,10 +95,7 @@ void SearchPage::start()
             view::Tone::bad);
         return;
     }
-    const int gpus = gpus_ > 0 ? gpus_ : plan->gpus;
-    Expected<SearchRequest> request = view::search_request(desk_.plan().state().plan(), *plan,
-        {up_to_ ? gpu_counts(plan->cluster, gpus) : std::vector<int>{gpus}, objective_, expression_of(constraint_),
-            shows_refused_});
+    Expected<SearchRequest> request = question_.request(*plan);
     if (!request) {
         desk_.tell(request.error().line(), view::Tone::bad);
         return;
@@ -138,9 +105,7 @@ void SearchPage::start()
     results_.clear();
     results_.sort(Results::place);
     table_.list = {};
-    cure_work_.cancel();
-    cures_.clear();
-    obstacle_.reset();
+    obstacle_.forget();
     kept_.reset();
     said_ = "Searching...";
     began_ = std::chrono::steady_clock::now();
@@ -156,7 +121,8 @@ void SearchPage::compare_plan()
 {
     if (!desk_.plans().has(searched_))
         searched_ = nullptr;
-    std::shared_ptr<const Prediction> answer = searched_ && searched_->is_answered() ? searched_->prediction() : nullptr;
+    std::shared_ptr<const Prediction> answer
+        = searched_ && searched_->is_answered() ? searched_->prediction() : nullptr;
     if (answer == compared_)
         return;
     compared_ = std::move(answer);
@@ -167,7 +133,7 @@ void SearchPage::compare_plan()
 
 void SearchPage::tick()
 {
-    cure_work_.deliver();
+    obstacle_.tick();
     compare_plan();
     if (!job_.is_running())
         return;
@@ -193,29 +159,8 @@ void SearchPage::finish(const SearchResult& result)
         table_.list.selected = std::max(0, results_.row_of(*kept_));
     said_ = view::search_outcome_text(result);
     desk_.tell(said_);
-    if (!result.best.empty() || result.cancelled)
-        return;
-    obstacle_ = obstacle(job_.request(), result);
-    cure_work_.start([this, request = job_.request(), result](const std::stop_token& stop) -> view::Background::Done {
-        std::vector<Advice> found = cures(request, result, 3, stop);
-        return [this, found = std::move(found)] { cures_ = found; };
-    });
-}
-
-std::string SearchPage::objective_text() const
-{
-    return std::ranges::find(view::objective_choices(), objective_, &view::ObjectiveChoice::field)->label;
-}
-
-std::string SearchPage::gpus_text() const
-{
-    return view::counted(gpus_of_question(), "GPU") + (up_to_ ? " and fewer" : "");
-}
-
-int SearchPage::gpus_of_question() const
-{
-    const std::optional<ResolvedPlan>& plan = desk_.plan().state().last_resolved();
-    return gpus_ > 0 ? gpus_ : plan ? plan->gpus : 0;
+    if (result.best.empty() && !result.cancelled)
+        obstacle_.show(job_.request(), result);
 }
 
 std::string SearchPage::shown_text() const
@@ -228,20 +173,16 @@ std::string SearchPage::shown_text() const
 
 std::vector<std::string> SearchPage::lines()
 {
-    std::vector<std::string> lines{"Best by " + objective_text() + ", on " + gpus_text() + ", where "
-        + (constraint_.empty() ? "anything" : constraint_)
-        + desk_.keyed(". `s` searches; `b`, `n` and `c` change the question")};
+    std::vector<std::string> lines{
+        question_.said() + desk_.keyed(". `s` searches; `b`, `n` and `c` change the question")};
     if (job_.is_running()) // how far it is would be read without end
         lines.push_back(desk_.keyed("Searching; `x` stops it"));
     else if (!said_.empty())
         lines.push_back(said_);
     if (const std::string shown = shown_text(); !shown.empty())
         lines.push_back(shown);
-    if (obstacle_) {
-        lines.push_back(obstacle_->line());
-        for (std::size_t i = 0; i < cures_.size(); ++i)
-            lines.push_back(std::string(static_cast<int>(i) == cure_list_.selected ? "Chosen, " : "")
-                + "would do: " + view::advice_words(cures_[i]));
+    if (obstacle_.is_there()) {
+        std::ranges::move(obstacle_.lines(), std::back_inserter(lines));
         return lines;
     }
     if (job_.is_running() || results_.all().empty())
@@ -256,6 +197,80 @@ std::vector<std::string> SearchPage::lines()
     return lines;
 }
 
+void SearchPage::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
+    question_.draw(canvas, place);
+    const std::string shown = shown_text();
+    canvas.text_in(place.row + 1, place.column + 1, place.columns - 2,
+        said_.empty() || shown.empty() ? said_ : shown + "; " + said_, kMuted);
+    const Rect body{place.row + 2, place.column + 1, place.rows - 2, place.columns - 2};
+    if (obstacle_.is_there()) {
+        obstacle_.draw(canvas, body);
+        return;
+    }
+    if (results_.all().empty()) {
+        if (!job_.is_running())
+            canvas.text_in(body.row + 1, body.column, body.columns,
+                desk_.keyed("`s` searches every layout that the plan's model, cluster and batch allow"), kMuted);
+        return;
+    }
+    constexpr std::size_t kMostDots = 4000; // more do not fit into cells
+    const bool wide = place.columns >= 150, high = body.rows >= 26;
+    if (picture_.focused && !wide && !high) { // there is room for one of the two
+        table_.hide();
+        picture_.place
+            = draw_plot(canvas, {body.row, body.column, body.rows - 1, body.columns}, front(kMostDots), look);
+        if (const std::optional<std::size_t> id = chosen()) // below stands which layout it is
+            canvas.text_in(body.row + body.rows - 1, body.column, body.columns, results_.certainty(*id), kMuted);
+        return;
+    }
+    const int plot_rows = wide || !high ? 0 : std::clamp(body.rows / 3, 8, 18);
+    const int plot_columns = wide ? std::clamp(place.columns / 4, 40, 60) : 0;
+    draw_table(
+        canvas, {body.row, body.column, body.rows - plot_rows - 1, body.columns - plot_columns - (wide ? 2 : 0)});
+    picture_.place = {};
+    if (wide)
+        picture_.place = draw_plot(canvas,
+            {body.row, body.column + body.columns - plot_columns, body.rows, plot_columns}, front(kMostDots), look);
+    else if (high)
+        picture_.place = draw_plot(
+            canvas, {body.row + body.rows - plot_rows, body.column, plot_rows, body.columns}, front(kMostDots), look);
+    if (const std::optional<std::size_t> id = chosen())
+        canvas.text_in(body.row + body.rows - plot_rows - 1, body.column, body.columns - plot_columns,
+            results_.certainty(*id), kMuted);
+}
+
+void SearchPage::draw_table(Canvas& canvas, const Rect& place)
+{
+    const std::vector<int> shown_columns = columns();
+    std::vector<TableView::Column> heads;
+    TableView::Content content;
+    for (const int at : shown_columns) {
+        std::string title = Results::title(at);
+        if (title.starts_with("Tokens/s"))
+            title = "TPS/GPU";
+        std::replace(title.begin(), title.end(), '\n', ' ');
+        heads.push_back({title,
+            at != Results::pin && (at < Results::schedule || (at > Results::recompute && at != Results::confidence)),
+            24});
+        if (at == results_.sort_column())
+            content.sorted = static_cast<int>(heads.size()) - 1;
+    }
+    table_.set_columns(std::move(heads));
+    content.rows = static_cast<int>(results_.visible().size());
+    content.falling = results_.is_falling();
+    content.focused = !picture_.focused;
+    content.text = [&](int row, int at) {
+        return results_.text(
+            results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]);
+    };
+    content.style = [&](int row, int at) {
+        return style_of(results_.tone(
+            results_.visible()[static_cast<std::size_t>(row)], shown_columns[static_cast<std::size_t>(at)]));
+    };
+    table_.draw(canvas, place, content);
+}
+
 bool SearchPage::key(const Key& key)
 {
     if (key.is('s') || key.code == Key::f6) {
@@ -263,11 +278,11 @@ bool SearchPage::key(const Key& key)
     } else if (key.is('x') || (key.code == Key::escape && job_.is_running())) {
         job_.cancel();
     } else if (key.is('b')) {
-        ask_objective();
+        question_.ask_objective();
     } else if (key.is('n')) {
-        ask_gpus();
+        question_.ask_gpus();
     } else if (key.is('c')) {
-        ask_constraint();
+        question_.ask_constraint();
     } else if (key.is('/')) {
         ask_filter();
     } else if (key.is('<') || key.is('>')) {
@@ -277,8 +292,7 @@ bool SearchPage::key(const Key& key)
     } else if (key.is('F')) {
         results_.set_pareto_only(!results_.pareto_only());
     } else if (key.is('H')) {
-        shows_refused_ = !shows_refused_;
-        desk_.tell(shows_refused_ ? "Shows what the software would stop at" : "Hides what the software would stop at");
+        question_.turn_refused();
         start();
     } else if (key.is('W')) {
         show_warnings();
@@ -294,14 +308,14 @@ bool SearchPage::key(const Key& key)
             Picture([this] { return Chart(front(kMostExported).chart); }));
     } else if (key.code == Key::enter || table_.is_on_chosen(key)) {
         apply_chosen();
-    } else if (obstacle_) {
-        return cure_list_.key(key, static_cast<int>(cures_.size()));
+    } else if (obstacle_.is_there()) {
+        return obstacle_.key(key);
     } else if (key.code == Key::tab || key.code == Key::back_tab) {
         picture_.focused = !picture_.focused && !results_.all().empty();
     } else if (const int head = table_.heading_at(key); head >= 0) {
         sort_by(columns()[static_cast<std::size_t>(head)]);
     } else if (const auto took = picture_.key(
-                   key, [this] { return points(); }, table_.list.selected);
+                   key, [this] { return found_points(results_); }, table_.list.selected);
                took != PointPicker::Took::no) {
         if (took == PointPicker::Took::opens)
             apply_chosen();
@@ -327,83 +341,25 @@ void SearchPage::sort_by(int column)
     results_.sort(column, column == results_.sort_column() ? !results_.is_falling() : falls_first(column));
 }
 
-void SearchPage::ask_objective()
-{
-    std::vector<Picker::Item> items;
-    for (const view::ObjectiveChoice& choice : view::objective_choices())
-        items.push_back({choice.label, choice.field, [this, field = std::string(choice.field)] {
-                             objective_ = field;
-                             desk_.tell(desk_.keyed("`s` searches again"));
-                         }});
-    desk_.open(std::make_unique<Picker>("Best by", std::move(items)));
-}
-
-void SearchPage::ask_gpus()
-{
-    const std::string now = (gpus_ > 0 ? std::to_string(gpus_) : std::string()) + (up_to_ ? " and fewer" : "");
-    auto prompt = std::make_unique<Prompt>("GPUs to search for", now, [this](const std::string& text) -> std::string {
-        std::string_view word = trimmed(text);
-        const bool up_to = word.ends_with("and fewer") || word.starts_with("<=");
-        if (word.starts_with("<="))
-            word.remove_prefix(2);
-        word = trimmed(word.substr(0, word.find("and")));
-        int count = 0;
-        if (!word.empty()) {
-            const auto [end, bad] = std::from_chars(word.data(), word.data() + word.size(), count);
-            if (bad != std::errc() || end != word.data() + word.size() || count < 1 || count > kMaxGpus)
-                return "expected a number of GPUs from 1 to " + view::grouped(kMaxGpus) + ", or nothing for the plan's";
-        }
-        gpus_ = count;
-        up_to_ = up_to;
-        return {};
-    });
-    prompt->explain("64, or 64 and fewer; empty: the plan's");
-    desk_.open(std::move(prompt));
-}
-
-void SearchPage::ask_constraint()
-{
-    auto prompt = std::make_unique<Prompt>("What must hold", constraint_, [this](const std::string& text) {
-        const std::string problem = expression_problem(text);
-        if (problem.empty())
-            constraint_ = trimmed(text);
-        return problem;
-    });
-    prompt->explain(kExample);
-    prompt->complete(plan_names);
-    desk_.open(std::move(prompt));
-}
-
 void SearchPage::ask_filter()
 {
-    auto prompt = std::make_unique<Prompt>("Show only", filter_, [this](const std::string& text) {
-        const std::string problem = expression_problem(text);
-        if (problem.empty()) {
-            filter_ = trimmed(text);
-            results_.set_filter(expression_of(filter_));
-        }
-        return problem;
+    ask_for_expression(desk_, "Show only", filter_, [this](const std::string& text, std::optional<Expression> filter) {
+        filter_ = text;
+        results_.set_filter(std::move(filter));
     });
-    prompt->explain(kExample);
-    prompt->complete(plan_names);
-    desk_.open(std::move(prompt));
 }
 
 void SearchPage::apply_chosen()
 {
-    const view::PlanState& state = desk_.plan().state();
-    if (obstacle_) {
-        const auto index = static_cast<std::size_t>(cure_list_.selected);
-        if (index < cures_.size() && state.resolved())
-            desk_.apply("Applied " + cures_[index].edit.summary,
-                view::with_fields(state.plan(), changed_fields(job_.request().plan, cures_[index].edit.plan)));
+    if (obstacle_.is_there()) {
+        obstacle_.apply_chosen();
         return;
     }
     const std::optional<std::size_t> id = chosen();
     if (!id)
         return;
     const ResolvedPlan found = plan_of(results_.all()[*id].found, job_.request());
-    desk_.apply("Applied " + view::layout_line(found.layout), with_layout(state.plan(), found));
+    desk_.apply("Applied " + view::layout_line(found.layout), with_layout(desk_.plan().state().plan(), found));
     desk_.go(PageId::plan);
 }
 
@@ -436,6 +392,41 @@ void SearchPage::compare_pinned()
         desk_.go(PageId::compare);
 }
 
+// What the chosen point is.
+std::string SearchPage::remark() const
+{
+    const std::optional<std::size_t> id = chosen();
+    if (!id || !picture_.focused)
+        return {};
+    const ResolvedPlan plan = plan_of(results_.all()[*id].found, job_.request());
+    return view::layout_line(plan.layout) + " mb " + std::to_string(plan.training.micro_batch) + ": "
+        + results_.text(*id, Results::throughput) + " TPS/GPU, " + results_.text(*id, Results::memory) + " GiB"
+        + (results_.is_pareto(*id) ? ", on the Pareto front" : "") + "; " + results_.certainty(*id);
+}
+
+Plot SearchPage::front(std::size_t most) const
+{
+    return found_front(results_, chosen(), most);
+}
+
+std::vector<Copy> SearchPage::copies()
+{
+    std::vector<Copy> copies;
+    const std::optional<std::size_t> id = results_.all().empty() ? std::nullopt : chosen();
+    if (id)
+        copies.push_back({"The chosen layout",
+            [this, id] { return view::layout_line(plan_of(results_.all()[*id].found, job_.request()).layout); }});
+    if (!results_.all().empty())
+        copies.push_back({"The table", [this] { return spreadsheet_rows(results_.table(kMostExported)); }});
+    if (const std::filesystem::path& file = desk_.plan().file(); !file.empty())
+        copies.push_back({"The command that searches so", [this, file] {
+                              std::vector<std::string> words{"search", file.string()};
+                              std::ranges::move(question_.arguments(), std::back_inserter(words));
+                              return view::command_line(words);
+                          }});
+    return copies;
+}
+
 std::string SearchPage::hints() const
 {
     if (job_.is_running())
@@ -464,31 +455,16 @@ std::vector<Command> SearchPage::commands()
 
 Json SearchPage::state() const
 {
-    return {{"objective", objective_}, {"constraint", constraint_}, {"gpus", gpus_}, {"up_to", up_to_},
-        {"shows_refused", shows_refused_}, {"view", to_json(as_view())}};
+    Json state = question_.state();
+    state["view"] = to_json(as_view());
+    return state;
 }
 
 void SearchPage::restore(const Json& state)
 {
-    const auto words = [&](const char* key, std::string& into) {
-        if (state.contains(key) && state[key].is_string())
-            into = state[key];
-    };
-    std::string objective;
-    words("objective", objective);
-    for (const view::ObjectiveChoice& choice : view::objective_choices()) {
-        if (objective == choice.field)
-            objective_ = objective;
-    }
-    words("constraint", constraint_);
-    if (!expression_problem(constraint_).empty())
-        constraint_.clear();
-    if (state.contains("gpus") && state["gpus"].is_number_integer())
-        gpus_ = std::clamp(state["gpus"].get<int>(), 0, kMaxGpus);
+    question_.restore(state);
     if (state.contains("view"))
         static_cast<void>(show_view(view::saved_view_from_json(state["view"])));
-    up_to_ = state.contains("up_to") && state["up_to"] == true;
-    shows_refused_ = state.contains("shows_refused") && state["shows_refused"] == true;
 }
 
 } // namespace fourfold::tui
