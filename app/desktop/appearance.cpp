@@ -46,7 +46,9 @@ void prepareAppearance()
 {
     // QApplication has taken the user's, which may write 1,5 and read 1.5 as 15; the window is in English.
     std::setlocale(LC_NUMERIC, "C");
-    QLocale::setDefault(QLocale::c());
+    QLocale english = QLocale::c();
+    english.setNumberOptions(QLocale::DefaultNumberOptions); // boxes that group thousands do so
+    QLocale::setDefault(english);
     const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
     qApp->setProperty(kSystemIsDark, dark);
     QApplication::setStyle(new AppStyle);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/window_status.h"
 
+#include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/announcer.h"
+#include "app/desktop/widgets/text/elided_label.h"
 #include "app/models/plan/plan_document.h"
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
+#include "core/report/views/nearest_row.h"
 
 #include <QCoreApplication>
 #include <QLabel>
@@ -12,15 +15,20 @@
 
 namespace fourfold::ui {
 
+namespace {
+constexpr int kWidestEvidence = 640; // what is left has room for a message
+}
+
 WindowStatus::WindowStatus(QStatusBar& bar)
     : m_evaluated(new QLabel)
-    , m_evidence(new QLabel)
+    , m_evidence(new ElidedLabel)
 {
     auto* version = new QLabel(tr("Fourfold %1").arg(QCoreApplication::applicationVersion()));
     for (QLabel* label : {m_evaluated, m_evidence, version}) {
         label->setProperty("role", "muted");
         label->setContentsMargins(8, 0, 8, 0);
     }
+    limitGrowth(m_evidence, kWidestEvidence);
     bar.addWidget(m_evaluated);
     bar.addPermanentWidget(m_evidence);
     bar.addPermanentWidget(version);
@@ -43,8 +51,11 @@ void WindowStatus::show(const PlanDocument& document)
     m_evaluated->setText(document.isAnswered()
             ? tr("Evaluated in %1").arg(duration(document.predictionMilliseconds() / 1e3))
             : tr("Showing the last valid plan"));
-    m_evidence->setText(QStringLiteral("%1: %2").arg(
-        fromUtf8(prediction.plan.stack.name), fromUtf8(view::evidence_text(prediction.evidence))));
+    QString evidence = QStringLiteral("%1: %2").arg(
+        fromUtf8(prediction.plan.stack.name), fromUtf8(view::evidence_text(prediction.evidence)));
+    if (prediction.nearest)
+        evidence += tr("; nearest: %1").arg(fromUtf8(nearest_row_text(*prediction.nearest)));
+    m_evidence->setText(evidence);
 }
 
 } // namespace fourfold::ui

@@ -347,7 +347,7 @@ void Kernels::ask_to_export()
             {std::pair{"parts", &rank.parts}, std::pair{"collectives", &rank.collectives}}) {
             if (!table->columns.empty())
                 items.push_back({table == &rank.parts ? "Parts of the step" : "Collectives", "",
-                    [this, name = name, table = *table] { desk_.ask_to_export(name, [table] { return table; }); }});
+                    [this, name = name, table = *table] { desk_.exports().ask(name, [table] { return table; }); }});
         }
     }
     const auto [begin, end] = control_.on_show();
@@ -358,7 +358,7 @@ void Kernels::ask_to_export()
             continue;
         if (scene->has_kernels())
             items.push_back({std::string(name) + " kernels on show", "as a table", [this, name, scene, begin, end] {
-                                 desk_.ask_to_export(lower_case(name) + "-kernels",
+                                 desk_.exports().ask(lower_case(name) + "-kernels",
                                      [scene, begin, end] { return kernels_table(scene->kernel_timeline(begin, end)); });
                              }});
         else
@@ -366,7 +366,7 @@ void Kernels::ask_to_export()
     }
     if (stages.size() == 2)
         items.push_back({"Both timelines in one picture", "on one axis",
-            [this, stages] { desk_.ask_to_export("timelines", {}, both_timelines(stages)); }});
+            [this, stages] { desk_.exports().ask("timelines", {}, both_timelines(stages)); }});
     if (!items.empty())
         desk_.open(std::make_unique<Picker>("Export", std::move(items)));
 }

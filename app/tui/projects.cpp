@@ -13,6 +13,7 @@ namespace fourfold::tui {
 
 namespace {
 constexpr std::chrono::milliseconds kProjectEvery{1000}; // from a change to its being in the file
+constexpr std::chrono::minutes kAsksAgainAfter{1}; // of who said "later"
 constexpr std::size_t kMostProjects = 10;
 
 std::vector<std::string> lines_of(const std::string& text)
@@ -46,7 +47,7 @@ void Projects::open(const std::filesystem::path& place)
         return;
     }
     const auto project = std::make_shared<view::Project>(*std::move(read));
-    desk_.unless_any_unsaved([this, project] {
+    desk_.unsaved().settle_all([this, project] {
         if (project_ && project_->project().folder() != project->folder())
             keep();
         adopt(std::move(*project));
@@ -60,7 +61,7 @@ void Projects::open(const std::filesystem::path& place)
 std::vector<Problem> Projects::open_plans(bool keeps_changes)
 {
     return project_->open_plans(
-        [&](const std::vector<std::filesystem::path>& files) { return desk_.open_instead(files, keeps_changes); },
+        [&](const std::vector<std::filesystem::path>& files) { return desk_.files().open_instead(files, keeps_changes); },
         [this](const std::filesystem::path& file) { return desk_.plans().index_of(file) >= 0; });
 }
 
@@ -76,11 +77,12 @@ void Projects::adopt(view::Project project)
 {
     project_.emplace(std::move(project), [this](const view::Project& of) { return here(of); });
     asks_ = false;
+    asks_again_ = {};
     view::Project& open = project_->project();
     std::erase(recent_, open.folder());
     recent_.insert(recent_.begin(), open.folder());
     recent_.resize(std::min(recent_.size(), kMostProjects));
-    desk_.folder = open.folder();
+    desk_.files().folder = open.folder();
     desk_.project_views = open.views([this] { keep(); });
     looked_ = std::chrono::steady_clock::now();
 }
@@ -88,11 +90,11 @@ void Projects::adopt(view::Project project)
 void Projects::show_comparison()
 {
     const view::Project& project = project_->project();
-    ComparePage::Sets sets;
+    CompareSets::Sets sets;
     const Json kept = project.object_part(view::kComparisonsPart);
     for (const auto& [name, set] : kept.items())
         sets[name] = view::kept_comparison(set, project.folder());
-    compare_.set_sets(std::move(sets));
+    compare_.sets().set(std::move(sets));
     compare_.show(view::kept_comparison(project.part(view::kComparisonPart), project.folder()));
 }
 
@@ -107,7 +109,7 @@ view::OpenProject::Here Projects::here(const view::Project& project) const
     }
     here.comparison = view::to_json(compare_.comparison(), project.folder());
     here.comparisons = Json::object();
-    for (const auto& [name, set] : compare_.sets())
+    for (const auto& [name, set] : compare_.sets().all())
         here.comparisons[name] = view::to_json(set, project.folder());
     return here;
 }
@@ -123,6 +125,9 @@ void Projects::act(const view::OpenProject::Told& told)
     using News = view::OpenProject::News;
     switch (told.news) {
     case News::none:
+        if (told.is_readable_again)
+            desk_.tell("The file of project " + name() + " can be read again");
+        break;
     case News::kept:
         break;
     case News::failed:
@@ -132,7 +137,8 @@ void Projects::act(const view::OpenProject::Told& told)
         desk_.tell("The file of project " + name() + " cannot be read: " + told.why, view::Tone::warning);
         break;
     case News::differs:
-        ask_about_change();
+        if (std::chrono::steady_clock::now() >= asks_again_)
+            ask_about_change();
         break;
     case News::reload:
         open(std::filesystem::path(project_->project().folder()));
@@ -177,7 +183,7 @@ void Projects::ask_about_change()
                                           }},
             {U'k', "keep mine", mine}, {U'l', "later", [this] {
                                             asks_ = false;
-                                            looked_ = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+                                            asks_again_ = std::chrono::steady_clock::now() + kAsksAgainAfter;
                                         }}}));
 }
 
@@ -188,8 +194,8 @@ void Projects::save_all()
         const view::PlanEditor& plan = desk_.plans().at(i);
         if (!plan.is_dirty())
             continue;
-        desk_.show_plan(i);
-        desk_.save();
+        desk_.tabs().show(i);
+        desk_.files().save();
         if (plan.is_dirty())
             return; // it asks, or said what is wrong
         ++saved;
@@ -201,14 +207,14 @@ void Projects::save_all()
 
 void Projects::close()
 {
-    desk_.unless_any_unsaved([this] {
+    desk_.unsaved().settle_all([this] {
         keep();
         const std::string was = name();
         project_.reset();
-        desk_.folder.clear();
+        desk_.files().folder.clear();
         desk_.project_views = {};
-        desk_.open_instead({});
-        compare_.set_sets({});
+        desk_.files().open_instead({});
+        compare_.sets().set({});
         compare_.show({});
         desk_.tell("Closed project " + was);
     });
@@ -263,7 +269,7 @@ void Projects::ask_other_plans()
     std::vector<Picker::Item> items;
     for (const std::filesystem::path& file : view::plans_of_folder(project_->project().folder())) {
         if (desk_.plans().index_of(file) < 0)
-            items.push_back({file.filename().string(), "", [this, file] { desk_.open_plan(file); }});
+            items.push_back({file.filename().string(), "", [this, file] { desk_.files().open(file); }});
     }
     if (items.empty())
         desk_.tell("All plans of the folder are open");
@@ -352,7 +358,7 @@ void Projects::restore(const Json& state)
     adopt(*std::move(project));
     const std::vector<Problem> problems = open_plans(true);
     const int again = file.empty() ? shown : desk_.plans().index_of(file);
-    desk_.show_plan(std::clamp(again, 0, desk_.plans().count() - 1));
+    desk_.tabs().show(std::clamp(again, 0, desk_.plans().count() - 1));
     show_comparison();
     tell_unusable(problems);
 }

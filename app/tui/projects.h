@@ -57,6 +57,7 @@ private:
     std::vector<std::filesystem::path> recent_; // folders, the last one first
     std::chrono::steady_clock::time_point looked_{};
     bool asks_ = false; // whose version of the file is to stay
+    std::chrono::steady_clock::time_point asks_again_{}; // not before
 };
 
 } // namespace fourfold::tui

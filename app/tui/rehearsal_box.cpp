@@ -71,7 +71,7 @@ void RehearsalBox::key(const Key& key)
         if (key.code == Key::escape || key.is('q') || key.is_ctrl('c'))
             close();
         else if (key.is('T'))
-            desk_.show_table("Parts of the step", view::stage_parts(*timelines_[0].timeline, *timelines_[1].timeline));
+            desk_.exports().show_table("Parts of the step", view::stage_parts(*timelines_[0].timeline, *timelines_[1].timeline));
         else
             compared_.key(key, timelines_.size());
     } else if (outcome_) {

@@ -61,16 +61,16 @@ bool Session::restore_plans(const Json& kept, Desk& desk)
     const Json& plans = kept["plans"];
     for (std::size_t i = 0; i < plans.size(); ++i) {
         if (restored > 0)
-            desk.add_plan();
+            desk.tabs().add();
         if (restore_plan(plans[i], desk)) {
             if (static_cast<int>(i) == member_or(kept, "tab", 0))
                 shown = restored;
             ++restored;
         } else if (restored > 0) {
-            desk.drop_plan();
+            desk.tabs().drop();
         }
     }
-    desk.show_plan(shown);
+    desk.tabs().show(shown);
     return restored > 0;
 }
 
@@ -82,7 +82,7 @@ void Session::restore_recent(const Json& kept, Desk& desk)
         if (file.is_string())
             files.emplace_back(file.get<std::string>());
     }
-    desk.set_recent(std::move(files));
+    desk.files().set_recent(std::move(files));
 }
 
 Expected<void> Session::write(const std::string& text) const
@@ -101,7 +101,7 @@ void Session::keep(Desk& desk, const Json& pages)
     std::size_t tab = 0;
     for (int i = 0; i < desk.plans().count(); ++i) {
         const view::PlanEditor& plan = desk.plans().at(i);
-        const bool dropped = desk.is_dropped(plan);
+        const bool dropped = desk.unsaved().is_dropped(plan);
         if (dropped && plan.file().empty())
             continue; // nothing of it is kept anywhere
         if (i == desk.plans().current_index())
@@ -111,7 +111,7 @@ void Session::keep(Desk& desk, const Json& pages)
             plans.back()["dirty"] = false; // what its file holds
     }
     Json recent = Json::array();
-    for (const std::filesystem::path& file : desk.recent())
+    for (const std::filesystem::path& file : desk.files().recent())
         recent.push_back(file.string());
     const Json kept = {{"fourfold_tui", 1}, {"plans", plans}, {"tab", tab}, {"page", static_cast<int>(desk.page())},
         {"pages", pages}, {"recent", recent}};

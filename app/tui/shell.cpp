@@ -34,7 +34,7 @@ Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
     auto history = std::make_unique<HistoryPage>(desk, *compare, *runs);
     history_ = history.get();
     projects_ = std::make_unique<Projects>(desk, *compare);
-    desk.open_other = [this](const view::DroppedItem& item) { open_other(item); };
+    desk.files().open_other = [this](const view::DroppedItem& item) { open_other(item); };
     history->show_trace = [this](StepTrace trace, view::TraceBeside beside) {
         kernels_.show(std::move(trace), std::move(beside));
         show_kernels();
@@ -48,7 +48,7 @@ Shell::Shell(Desk& desk, Session session, const Json& kept, bool goes_back)
     if (pages.is_object()) {
         desk_.keys().restore(pages.value("keys", Json()));
         const int notice = member_or(pages, "notice", 0);
-        desk_.notice = static_cast<Notice>(std::clamp(notice, 0, static_cast<int>(Notice::none)));
+        desk_.terminal().notice = static_cast<Notice>(std::clamp(notice, 0, static_cast<int>(Notice::none)));
     }
     for (const Entry& entry : pages_) {
         if (pages.is_object() && pages.contains(entry.name) && pages[entry.name].is_object())
@@ -134,7 +134,7 @@ void Shell::keep_session()
         pages[entry.name] = entry.page->state();
     pages["keys"] = desk_.keys().state();
     pages["projects"] = projects_->state();
-    pages["notice"] = static_cast<int>(desk_.notice);
+    pages["notice"] = static_cast<int>(desk_.terminal().notice);
     session_.keep(desk_, pages);
 }
 
@@ -258,7 +258,7 @@ void Shell::take_over_page(const Key& key)
         top.key(key);
         return;
     }
-    desk_.copy("The text", text);
+    desk_.terminal().copy("The text", text);
     told_over_ = true;
 }
 
@@ -266,7 +266,7 @@ bool Shell::take_everywhere(const Key& key)
 {
     if (key.code == Key::click && key.row == 0) {
         if (key.column >= tabs_end_) {
-            desk_.ask_to_rename(); // its title was clicked
+            desk_.tabs().ask_to_rename(); // its title was clicked
             return true;
         }
         for (std::size_t i = 0; i < pages_.size(); ++i) {
@@ -289,23 +289,23 @@ bool Shell::take_everywhere(const Key& key)
     else if (key.is_ctrl('r'))
         desk_.redo();
     else if (key.is_ctrl('s'))
-        desk_.save();
+        desk_.files().save();
     else if (key.is('w'))
-        desk_.ask_to_save_as();
+        desk_.files().ask_to_save_as();
     else if (key.is('o'))
-        desk_.ask_to_open();
+        desk_.files().ask_to_open();
     else if (key.is('{') || key.is('}'))
-        desk_.step_plan(key.is('}') ? 1 : -1);
+        desk_.tabs().step(key.is('}') ? 1 : -1);
     else if (key.is_ctrl('t'))
-        desk_.copy_plan();
+        desk_.tabs().copy();
     else if (key.is_ctrl('w'))
-        desk_.close_plan();
+        desk_.unsaved().close_plan();
     else if (key.code == Key::f2)
-        desk_.ask_to_rename();
+        desk_.tabs().ask_to_rename();
     else if (key.is('y'))
-        desk_.ask_to_copy(page().copies());
+        desk_.terminal().ask_to_copy(page().copies());
     else if (key.is('R'))
-        desk_.rehearse();
+        desk_.rehearsals().rehearse();
     else if (key.is('K'))
         show_kernels();
     else if (key.is('N'))
@@ -326,10 +326,10 @@ void Shell::open_other(const view::DroppedItem& item)
 {
     switch (item.kind) {
     case view::DroppedKind::plan:
-        desk_.open_plan(item.file);
+        desk_.files().open(item.file);
         break;
     case view::DroppedKind::model:
-        desk_.succeeded(desk_.import_model(item.file));
+        desk_.succeeded(desk_.files().import_model(item.file));
         break;
     case view::DroppedKind::run:
         desk_.go(PageId::history);
@@ -340,7 +340,7 @@ void Shell::open_other(const view::DroppedItem& item)
         break;
     case view::DroppedKind::measurements:
         desk_.go(PageId::compare);
-        compare_->pick_row(item.file);
+        compare_->questions().pick_row(item.file);
         break;
     case view::DroppedKind::trace:
         kernels_.open({item.file});
@@ -355,7 +355,7 @@ void Shell::open_other(const view::DroppedItem& item)
 
 void Shell::leave()
 {
-    desk_.ask_to_quit();
+    desk_.unsaved().ask_to_quit();
 }
 
 } // namespace fourfold::tui

@@ -158,7 +158,7 @@ void StartForm::take_choice()
 {
     Desk& desk = desk_;
     close([&desk, plan = *start_.choices()[static_cast<std::size_t>(list_.selected)].plan] {
-        view::PlanEditor& shown = desk.unused_plan();
+        view::PlanEditor& shown = desk.tabs().unused();
         shown.reset(plan);
         shown.mark_unsaved();
         desk.go(PageId::plan);

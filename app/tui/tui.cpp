@@ -60,19 +60,19 @@ Expected<void> run_tui(const TuiOptions& options)
     Session::restore_recent(kept, desk);
     const bool restored = Session::restore_plans(kept, desk);
     if (!restored)
-        FOURFOLD_CHECK(desk.open_start_plan());
+        FOURFOLD_CHECK(desk.files().open_start_plan());
     if (!linear) {
         FOURFOLD_TRY(screen, Screen::open({wants_colors()}));
         awake = screen.get();
-        desk.notify_terminal = [&screen](const std::string& title, const std::string& text, bool with_text) {
+        desk.terminal().send_notice = [&screen](const std::string& title, const std::string& text, bool with_text) {
             screen->notify(title, text, with_text);
         };
         if (screen->has_clipboard())
-            desk.fill_clipboard = [&screen](const std::string& text) { screen->copy(text); };
+            desk.terminal().fill_clipboard = [&screen](const std::string& text) { screen->copy(text); };
     }
     Shell shell(desk, session, kept, options.plan.empty());
     if (!options.plan.empty())
-        desk.open_any(options.plan); // a plan beside what was open before
+        desk.files().open_any(options.plan); // a plan beside what was open before
     if (linear) {
         ::signal(SIGPIPE, SIG_IGN); // nobody reads any more: the input ends as well
         Linear(shell, desk, bell).run();

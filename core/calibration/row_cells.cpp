@@ -28,7 +28,7 @@ const std::vector<std::string>& plan_keys()
         "sequence_parallel", "flop_convention", "attention", "cp_method", "grad_dtype", "optimizer",
         "optimizer_state_dtype", "optimizer_in_backward", "offload", "recompute_layers", "head_dim", "experts",
         "experts_per_token", "shared_experts", "first_dense_layers", "dense_ffn", "fp8_recipe", "positions",
-        "expert_capacity", "modules_ahead", "etp", "recompute_parts", "offload_layers"};
+        "expert_capacity", "modules_ahead", "etp", "recompute_parts", "offload_layers", "cuda_graphs"};
     return kKeys;
 }
 

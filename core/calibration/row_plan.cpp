@@ -188,6 +188,20 @@ Json training_of_row(RowCells& cells)
     return training;
 }
 
+namespace {
+
+Json run_of_row(RowCells& cells)
+{
+    Json run = Json::object();
+    if (cells.flag("cuda_graphs").value_or(false))
+        run["environment"] = {{"FOURFOLD_CUDA_GRAPHS", "1"}};
+    if (cells.flag("optimizer_in_backward").value_or(false)) // which knows neither norm nor loss when it updates
+        run.update({{"clip_norm", 0}, {"watch", {{"not_finite", "stop"}}}});
+    return run;
+}
+
+} // namespace
+
 std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets)
 {
     Json plan{{"fourfold_plan", 1}, {"name", cells.text("source") + " " + cells.text("row")}};
@@ -204,6 +218,7 @@ std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* sour
     if (gpus)
         plan["layout"] = layout_json(cells, *gpus);
     plan["training"] = training_of_row(cells);
+    plan["run"] = run_of_row(cells);
     if (!cells.problems().empty())
         return std::nullopt;
     auto document = plan_from_json(plan, cells.where());

@@ -21,12 +21,13 @@ constexpr double kAmpereRatio = 0.385;
 
 // Of the gain over bf16 what a recipe keeps: scales of rows and blocks are applied outside the matrix units, on Hopper
 // every 128 products (DeepSeek-V3, arXiv:2412.19437, section 3.3.2); those of mxfp8 inside.
-double recipe_share(Fp8Recipe recipe)
+double recipe_share(Fp8Recipe recipe, const Constants& constants)
 {
     switch (recipe) {
     case Fp8Recipe::rowwise:
-    case Fp8Recipe::blockwise:
         return 0.8;
+    case Fp8Recipe::blockwise:
+        return constants[Constant::fp8_blockwise_share];
     case Fp8Recipe::tensorwise:
     case Fp8Recipe::mxfp8:
         break;
@@ -134,7 +135,7 @@ void CostContext::set_narrow(const Training& training)
     fp8_ratio = over_bf16(Precision::fp8);
     narrow_ratio = over_bf16(training.precision);
     narrow_bytes = bytes_per_element(training.precision);
-    narrow_share = recipe_share(training.fp8_recipe);
+    narrow_share = recipe_share(training.fp8_recipe, constants);
     if (training.precision == Precision::nvfp4) // of what its peak promises as much as fp8 was measured to keep
         narrow_share = fp8_ratio > 1 ? (narrow_ratio - 1) / (fp8_ratio - 1) : 0;
 }

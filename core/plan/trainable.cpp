@@ -257,7 +257,7 @@ Expected<void> check_trainer_family(const ModelShape& model)
 
 bool is_of_trainer(const ResolvedPlan& plan)
 {
-    return plan.stack.id == kTrainer;
+    return plan.stack.id == kTrainer || (plan.stack.base && plan.stack.base->id == kTrainer);
 }
 
 namespace {
@@ -274,7 +274,7 @@ void limits_of_prediction(const ResolvedPlan& plan, Limits& limits)
 
 Expected<void> hand_to_trainer(ResolvedPlan& plan, const Presets& presets)
 {
-    if (is_of_trainer(plan))
+    if (plan.stack.id == kTrainer)
         return {};
     FOURFOLD_TRY(plan.stack, presets.stack(kTrainer));
     if (!plan.compile_chosen)

@@ -45,6 +45,20 @@ std::vector<double> stage_ends(const Timeline& timeline)
     return ends;
 }
 
+// The steady state that is not simulated takes its time in the middle of the passes: the pipeline fills before it and
+// drains behind it.
+void extend(Timeline& timeline, double pipeline_s, double extension)
+{
+    if (extension <= 0)
+        return;
+    for (Span& span : timeline.spans) {
+        if (span.start_s >= pipeline_s / 2) {
+            span.start_s += extension;
+            span.end_s += extension;
+        }
+    }
+}
+
 void append(Timeline& timeline, const StepEnd& end, const std::vector<double>& ends,
     const std::vector<StageLoad>& loads, double extension)
 {
@@ -185,8 +199,10 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     const double extension = steady_extension(micro_batches - simulated, period, pipeline_s, without_hops);
     const StepEnd end = step_end(ends.stage_s, loads, extension);
     const double length = end.end();
-    if (order == nullptr && schedule.listed())
+    if (order == nullptr && schedule.listed()) {
+        extend(result.timeline, pipeline_s, extension);
         append(result.timeline, end, ends.stage_s, loads, extension);
+    }
 
     for (int part = 0; part < kParts; ++part) {
         const auto p = static_cast<std::size_t>(part);

@@ -8,6 +8,7 @@
 #include "core/program/modules_ahead.h"
 #include "core/program/muon.h"
 #include "core/program/operation.h"
+#include "core/program/own_launches.h"
 #include "core/program/sharding_operations.h"
 
 #include <algorithm>
@@ -103,6 +104,7 @@ ChunkProgram build_chunk_work(const ResolvedPlan& plan, const RankShape& rank, c
         add_embedding_operations(list, plan, rank);
     for (const LayerGroup group : {LayerGroup{counts.dense, false}, LayerGroup{counts.moe, true}}) {
         add_layer_operations(list, plan, rank, group, per_layer * group.layers);
+        add_own_launches(list, plan, rank, group.layers, per_layer * group.layers, group.moe);
         const int before = group.moe ? counts.dense : 0; // dense layers come first
         const int away = std::clamp(shape.offload_layers - before, 0, group.layers);
         if (away > 0)

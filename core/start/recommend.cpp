@@ -167,8 +167,8 @@ std::vector<std::string> assumptions(
         + std::to_string(plan.training.seq_len) + " tokens (" + shown_number(plan.tokens_per_step() / 1e6, 1)
         + " M tokens), as published runs of this size take.");
     if (answers.extent.tokens == 0 && answers.extent.days == 0)
-        assumed.push_back(shown_number(economics.tokens / 1e9, 1)
-            + " B tokens, 20 per parameter (Hoffmann et al. 2022, arXiv:2203.15556).");
+        assumed.push_back(
+            extent_text({economics.tokens, 0}) + ", 20 per parameter (Hoffmann et al. 2022, arXiv:2203.15556).");
     return assumed;
 }
 

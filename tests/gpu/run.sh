@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # All that only a GPU can show, on a computer with one: parity and NCCL of the CUDA trainer, memory beside the
-# rehearsal's, speed beside eager PyTorch. Writes build/reports/gpu-<date>.md with versions and clocks, and says what
+# rehearsal's, plans that nobody ran beside what was said of them, rates of 8-bit products, speed beside eager PyTorch. Writes build/reports/gpu-<date>.md with versions and clocks, and says what
 # still needs several GPUs.
 #
 #   tests/gpu/run.sh [--build FOLDER] [--python PYTHON_WITH_TORCH]
@@ -88,18 +88,20 @@ part cuda-trainer 900 "$build/tests/trainer_cuda_test"
 part nccl 600 "$build/tests/trainer_nccl_test"
 part parity-matrix 7200 env FOURFOLD_PARITY_GPU=1 "$build/tests/trainer_matrix_long_test"
 part memory 1800 "$python" "$root/tests/gpu/memory.py" --fourfold "$build/bin/fourfold"
+part untried 1800 "$python" "$root/tests/gpu/untried.py" --fourfold "$build/bin/fourfold" --csv "$logs/untried.csv"
 part graphs 1200 "$python" "$root/tests/bench/trainer/gpu_speed.py" --trainer "$build/bin/fourfold-trainer-cuda" \
     --graphs --sizes 125m --pairs 3
 if "$python" -c 'import torch' 2>/dev/null; then
+    part rates 300 "$python" "$root/tests/gpu/rates.py"
     part speed 3600 "$python" "$root/tests/bench/trainer/gpu_speed.py" --trainer "$build/bin/fourfold-trainer-cuda" \
         --python "$python" --pairs 3
 else
-    echo "| speed | left out: $python has no torch (tests/bench/README.md) | | |" >>"$report"
-    failed+=(speed)
+    echo "| rates, speed | left out: $python has no torch (tests/bench/README.md) | | |" >>"$report"
+    failed+=(rates speed)
 fi
 
 {
-    for name in memory graphs speed; do
+    for name in memory untried graphs rates speed; do
         # shellcheck disable=SC2016 # Markdown's marks of code
         [[ -s $logs/$name.log ]] && printf '\n## %s\n```\n%s\n```\n' "$name" "$(cat "$logs/$name.log")"
     done

@@ -43,7 +43,7 @@ done
 run 0 --build "$scratch/build" --python "$scratch/bin/a-python"
 report=$(echo "$scratch"/reports/gpu-*.md)
 for words in "| name | Pretended GPU |" "| driver_version |" "| clocks.sm |" "| cuda-trainer | passed |" "| nccl | passed |" \
-    "| parity-matrix | passed |" "| memory | passed |" "| graphs | passed |" "| speed | passed |" "measured by memory.py" \
+    "| parity-matrix | passed |" "| memory | passed |" "| untried | passed |" "| graphs | passed |" "| rates | passed |" "| speed | passed |" "measured by memory.py" \
     "measured by gpu_speed.py" "What still needs several GPUs" "--backend nccl"; do
     grep -qF -- "$words" "$report" || fail "the report lacks: $words"
 done

@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a day's work with the window once stumbled over, each with the step that showed it.
 #include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/search/search_page.h"
+#include "app/desktop/widgets/cards/figure_card.h"
+#include "app/desktop/widgets/cards/figure_strip.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/line_chart.h"
+#include "app/desktop/widgets/tables/table_header.h"
 #include "app/models/search/results_model.h"
+#include "app/view/runs/live_run.h"
 #include "app/view/text.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
+#include <QApplication>
 #include <QChartView>
+#include <QDialog>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QSpinBox>
+#include <QStatusBar>
+#include <QStyle>
 #include <QTableView>
 
 using namespace fourfold;
@@ -40,6 +53,7 @@ struct Fixture : test::WindowFixture {
     QTableView& results() { return *child<QTableView>("results"); }
 };
 
+const char* const kTable = FOURFOLD_SOURCE_DIR "/presets/published/torchtitan_llama31_h100.csv";
 const QString kSmall = QStringLiteral("pp == 1 and recompute == none and micro_batch <= 2");
 
 // The texts at the left of a chart that are numbers: of its axis.
@@ -104,6 +118,147 @@ private slots:
         }
     }
 
+    // A search of a plan in the place of another one asked for the other one's GPUs.
+    void theNumberOfGpusIsThePlansOwn()
+    {
+        test::WindowFixture w({}, {1440, 870});
+        w.window.openStartPlan();
+        QVERIFY(w.answered());
+        w.window.showPage(QStringLiteral("search"));
+        const auto* gpus = w.child<QSpinBox>("searchGpus");
+        QCOMPARE(gpus->value(), w.document().resolved()->gpus);
+        QVERIFY(w.open(QStringLiteral("instead.plan.json")));
+        QVERIFY(w.answered());
+        QCOMPARE(w.window.plans().count(), 1); // nobody had touched the first one
+        w.window.showPage(QStringLiteral("search"));
+        QVERIFY(w.document().resolved()->gpus > 4);
+        QCOMPARE(gpus->value(), w.document().resolved()->gpus);
+        test::type(*w.child<QSpinBox>("searchGpus"), 32);
+        w.window.showPage(QStringLiteral("plan"));
+        w.window.showPage(QStringLiteral("search"));
+        QCOMPARE(gpus->value(), 32);
+    }
+
+    // Letters at the edges of headings were cut off: "VPP" without its V.
+    void headingsAreWhole()
+    {
+        Fixture w;
+        w.search(kSmall);
+        w.window.resize(1440, 870);
+        QTest::qWait(60);
+        const auto headings = [](QTableView& table) {
+            QStringList cut;
+            const QHeaderView& header = *table.horizontalHeader();
+            QFont bold = header.font();
+            bold.setWeight(QFont::DemiBold);
+            for (int column = 0; column < header.count(); ++column) {
+                const QString title = table.model()->headerData(column, Qt::Horizontal).toString();
+                for (const QString& line : title.split(QLatin1Char('\n'))) {
+                    // The style sheet's padding and line.
+                    const int needs = line.isEmpty() ? 0 : QFontMetrics(bold).horizontalAdvance(line) + 2 * 8 + 1;
+                    if (!header.isSectionHidden(column) && header.sectionSize(column) < needs)
+                        cut << QStringLiteral("%1: %2 of %3").arg(line).arg(header.sectionSize(column)).arg(needs);
+                }
+            }
+            return cut.join(QStringLiteral("; "));
+        };
+        QCOMPARE(headings(w.results()), QString());
+        w.window.showPage(QStringLiteral("history"));
+        QVERIFY(w.window.historyPage().importTable(kTable));
+        QCOMPARE(headings(*w.child<QTableView>("history")), QString());
+    }
+
+    // Whether +10 % was faster or slower than predicted stood in the guide alone.
+    void headingsSayWhatTheyHold()
+    {
+        Fixture w;
+        w.search(kSmall);
+        const auto about = [](const QTableView& table, int column) {
+            return table.model()->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+        };
+        for (const int column : {int(ResultsModel::pin), int(ResultsModel::virtual_stages),
+                 int(ResultsModel::micro_batch), int(ResultsModel::against_plan), int(ResultsModel::confidence)})
+            QVERIFY2(!about(w.results(), column).isEmpty(), qPrintable(QString::number(column)));
+        const auto* runs = w.child<QTableView>("history");
+        QVERIFY(about(*runs, HistoryModel::tps_error).contains(QStringLiteral("predicted faster")));
+        QVERIFY(about(*runs, HistoryModel::gpus).isEmpty()); // it says so itself
+        QMenu columns;
+        static_cast<TableHeader*>(w.results().horizontalHeader())->addColumns(columns);
+        for (const QAction* action : columns.actions())
+            QVERIFY(!action->text().isEmpty());
+    }
+
+    // What an import left out stood for a moment in the status bar, and was cut there.
+    void whatIsUsedOfAConfigCanBeRead()
+    {
+        Fixture w;
+        auto* button = w.child<QPushButton>("modelConfig");
+        QVERIFY(!button->isVisible()); // the model is a preset
+        QVERIFY(w.window.importModel(test::Home::the()
+                                         .write(QStringLiteral("config.json"),
+                                             R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
+            "num_hidden_layers": 12, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 32000,
+            "rms_norm_eps": 1e-5, "max_position_embeddings": 4096, "my_own_key": true})")
+                                         .toStdString()));
+        QVERIFY(w.answered());
+        QTRY_VERIFY(button->isVisible());
+        QVERIFY2(button->text().contains(QStringLiteral("ignored")), qPrintable(button->text()));
+        QString told;
+        const test::WhenDialog<QDialog> look([&](QDialog& dialog) {
+            told = dialog.findChild<QPlainTextEdit*>()->toPlainText();
+            dialog.reject();
+        });
+        test::click(*button);
+        QVERIFY(look.came());
+        QVERIFY2(told.contains(QStringLiteral("my_own_key")) && told.contains(QStringLiteral("num_key_value_heads")),
+            qPrintable(told));
+    }
+
+    void buttonsOfDialogsHaveNoPictures()
+    {
+        QCOMPARE(QApplication::style()->styleHint(QStyle::SH_DialogButtonBox_ButtonsHaveIcons), 0);
+    }
+
+    // Which run it is was cut away where columns beside it were empty.
+    void runsAreReadByTheirNames()
+    {
+        Fixture w;
+        w.window.showPage(QStringLiteral("history"));
+        QVERIFY(w.window.historyPage().importTable(kTable));
+        QTest::qWait(60);
+        const auto* table = w.child<QTableView>("history");
+        for (const int column : {int(HistoryModel::name), int(HistoryModel::model), int(HistoryModel::layout)}) {
+            for (int row = 0; row < table->model()->rowCount(); ++row) {
+                const QString text = table->model()->index(row, column).data().toString();
+                QVERIFY2(table->columnWidth(column) > table->fontMetrics().horizontalAdvance(text) + 8,
+                    qPrintable(QStringLiteral("%1 in %2").arg(text).arg(table->columnWidth(column))));
+            }
+        }
+        QCOMPARE(table->horizontalScrollBar()->maximum(), 0);
+    }
+
+    // What was measured nearest stood in a tool tip alone.
+    void theNearestMeasurementStandsBesideTheAnswer()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("near.plan.json"),
+            test::readFile(
+                QStringLiteral(FOURFOLD_SOURCE_DIR "/presets/plans/llama-3.1-405b-torchtitan-512.plan.json"))));
+        QVERIFY(w.answered());
+        QStringList shown;
+        for (const QLabel* label : w.window.statusBar()->findChildren<QLabel*>())
+            shown << label->text();
+        QVERIFY2(shown.join(QLatin1Char(' ')).contains(QStringLiteral("; nearest: torchtitan-2024-12")),
+            qPrintable(shown.join(QLatin1Char(' '))));
+        w.window.showPage(QStringLiteral("compare"));
+        const CompareModel& model = w.window.comparePage().model();
+        QTRY_COMPARE(model.entries().size(), std::size_t(2));
+        QStringList figures;
+        for (int at = 0; at < model.rowCount(); ++at)
+            figures << model.index(at, 0).data().toString() + QLatin1Char(' ') + model.index(at, 2).data().toString();
+        QVERIFY(figures.join(QLatin1Char('\n')).contains(QStringLiteral("Nearest measured torchtitan-2024-12")));
+    }
+
     // Beside an empty half of a large screen it was cut.
     void aWarningIsReadWhereThereIsRoom()
     {
@@ -162,6 +317,28 @@ private slots:
         QTRY_COMPARE(told(), before);
         w.window.plans().close(0); // is gone
         QTRY_COMPARE(told(), unknown);
+    }
+
+    // How far a run is from its prediction was cut before the predicted figure.
+    void aRunsFiguresAreWholeBesideTheirPrediction()
+    {
+        view::LiveRun run;
+        run.begin("Llama", 200, {.tps_per_gpu = 12'345, .step_time_s = 1, .memory_gib = 70.1, .mfu = 0.4});
+        run.take(Json{{"event", "step"}, {"step", 5}, {"loss", 2.5}, {"tps_per_gpu", 8'203.0}, {"step_time_s", 1.5},
+            {"memory_gib", 68.9}});
+        FigureStrip strip;
+        strip.resize(1440 - 340 - 24, 112); // beside the form of a window of 1440 pixels
+        strip.showFigures(run.figures());
+        strip.show();
+        QTest::qWait(30);
+        QStringList told;
+        for (FigureCard* card : strip.cards()) {
+            for (const test::DrawnText& drawn : test::drawnTexts(*card))
+                told << drawn.text;
+        }
+        const QString all = told.join(QLatin1Char('|'));
+        QVERIFY2(all.contains(QStringLiteral("-33.6 % vs. predicted 12,345")), qPrintable(all));
+        QVERIFY2(!all.contains(QChar(0x2026)), qPrintable(all));
     }
 
     void axesKeepTheirLeadingDigit()

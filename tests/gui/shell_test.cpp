@@ -382,6 +382,14 @@ private slots:
         QDoubleSpinBox box;
         box.setValue(1.5);
         QCOMPARE(box.text(), QStringLiteral("1.50"));
+        QSpinBox whole;
+        whole.setMaximum(1'000'000);
+        whole.setGroupSeparatorShown(true);
+        whole.setValue(16384);
+        QCOMPARE(whole.text(), QStringLiteral("16,384"));
+        whole.clear();
+        QTest::keyClicks(&whole, QStringLiteral("8192"));
+        QCOMPARE(whole.value(), 8192);
     }
 
     void numbersHaveADecimalPointInAGermanDesktop()

@@ -10,6 +10,8 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
+#include <QRegularExpression>
+#include <QSet>
 #include <QSpinBox>
 #include <QTest>
 
@@ -78,12 +80,16 @@ private slots:
         QVERIFY(w.answered());
         QString said;
         int choices = 0, gpus = 0;
+        QSet<QString> layouts; // they are told apart without their figures
+        const QRegularExpression speed(QStringLiteral("\\n.*speed|\\n.*GiB"));
         const WhenDialog<StartDialog> dialog([&](StartDialog& start) {
             typeInto(part<QComboBox>(start, "startModel"), "llama 405b on 512 x dgx h100");
             enter(start);
             auto& list = part<QListWidget>(start, "startChoices");
             (void)QTest::qWaitFor([&] { return list.count() > 1; }, kPatience);
             choices = list.count();
+            for (int i = 0; i < choices; ++i)
+                layouts.insert(list.item(i)->text().remove(speed));
             gpus = part<QSpinBox>(start, "startGpus").value();
             said = part<QComboBox>(start, "startModel").currentText() + QLatin1Char('|')
                 + part<QComboBox>(start, "startCluster").currentText();
@@ -92,6 +98,7 @@ private slots:
         QTest::keyClick(&w.window, Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(dialog.came());
         QVERIFY2(choices > 1, qPrintable(said));
+        QCOMPARE(layouts.size(), choices);
         QCOMPARE(said, QStringLiteral("llama 405b|dgx h100")); // in the fields, where they can be changed
         QCOMPARE(gpus, 512);
         QVERIFY(w.answered());

@@ -3,6 +3,10 @@
 #include "app/desktop/appearance.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
+#include "app/models/shared/text.h"
+#include "app/view/prediction/steady_part.h"
+#include "core/plan/plan.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/support.h"
 
 #include <QApplication>
@@ -245,6 +249,51 @@ private slots:
         QTest::mouseMove(&view, QPoint(5, 5));
         QTRY_VERIFY(!view.hovered());
         QVERIFY(other.grab().toImage() == before);
+    }
+
+    // Of very many micro-batches not all have bars. What is left out is no idle time, and is drawn as what it is.
+    void microBatchesWithoutBarsAreNotIdle()
+    {
+        const auto predicted = [](int batch) {
+            const Json plan{{"fourfold_plan", 1}, {"name", "Many"}, {"model", "llama-3.1-405b"},
+                {"cluster", "dgx-h100"}, {"stack", "megatron-core"}, {"gpus", 512},
+                {"layout", {{"tp", 8}, {"cp", 2}, {"pp", 32}, {"dp", 1}, {"virtual_stages", 4}}},
+                {"training",
+                    {{"seq_len", 8192}, {"micro_batch", 1}, {"global_batch", batch}, {"schedule", "interleaved"},
+                        {"sharding", "optimizer"}, {"recompute", "none"}}}};
+            const Presets presets;
+            const Expected<Plan> read = plan_from_json(plan, "plan");
+            return predict(*resolve(*read, presets));
+        };
+        QVERIFY(!view::steady_part(predicted(256)));
+        const Prediction prediction = predicted(2048);
+        const std::optional<view::SteadyPart> steady = view::steady_part(prediction);
+        QVERIFY(steady);
+        QVERIFY(steady->micro_batches > 0 && steady->micro_batches < 2048);
+        const TimelineScene scene = view::planned_scene(prediction);
+        const double share = steady->micro_batches / 2048.0, length = scene.length();
+        QVERIFY2(std::abs((steady->end_s - steady->begin_s) / length - share) < 0.03,
+            qPrintable(QStringLiteral("%1 to %2 of %3").arg(steady->begin_s).arg(steady->end_s).arg(length)));
+        const double all = length * scene.rows();
+        QVERIFY(scene.shares(0, length).idle / all < 0.1);
+        QVERIFY(TimelineScene(prediction.timeline).shares(0, length).idle / all > 0.9 * share);
+        double last = 0; // behind what is left out the pipeline drains, and the step ends
+        for (const Span& span : prediction.timeline.spans) {
+            QVERIFY(span.end_s <= steady->begin_s + 1e-9 || span.start_s >= steady->end_s - 1e-9);
+            if (span.kind == SpanKind::backward)
+                last = std::max(last, span.end_s);
+        }
+        QVERIFY(last > 0.9 * length);
+
+        TimelineView view;
+        view.resize(1400, 400);
+        view.showTimeline(scene, QStringLiteral("test"));
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        QStringList told;
+        for (const test::DrawnText& drawn : test::drawnTexts(view))
+            told << drawn.text;
+        QVERIFY2(told.contains(fromUtf8(view::steady_words(*steady))), qPrintable(told.join(QLatin1Char('|'))));
     }
 
     void coverageIsTrueToArea()

@@ -3,6 +3,7 @@
 // sees it: at its peak, and what is left when it returned.
 #include "runner/trainer/rehearsal/rehearsed_device.h"
 #include "tests/parity/counted_work.h"
+#include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
 
 #include <ATen/Parallel.h>

@@ -226,5 +226,34 @@ TEST_F(TuiAnswers, WarningsOfFoundAndComparedLayoutsAreRead)
     EXPECT_TRUE(program.shows("On the device ")) << program.grid().text();
 }
 
+// As in the window (tests/gui/mends_test.cpp): another plan on show changes nothing, one that asks something else by
+// now, or is closed, is nothing to be faster than.
+TEST_F(TuiAnswers, LayoutsStandBesideThePlanThatWasSearchedFrom)
+{
+    TerminalProgram::Options found = options(40, 120);
+    found.environment["FOURFOLD_FIXED_SEARCH"] = "1";
+    TerminalProgram program(fixed(), found);
+    ASSERT_TRUE(program.shows("Fits. ")) << program.grid().text();
+    program.type("2s");
+    ASSERT_TRUE(program.shows("+9.1 %")) << program.grid().text();
+    program.type("\x14"); // Ctrl+T: another plan
+    ASSERT_TRUE(program.shows("2/2 *")) << program.grid().text();
+    program.type("1jjjjj+");
+    ASSERT_TRUE(program.shows("4 \u00d7 1 \u00d7 2 \u00d7 2 = 16")) << program.grid().text();
+    program.type("2");
+    EXPECT_TRUE(program.shows("+9.1 %")) << program.grid().text();
+    program.type("{1kkkk+"); // its sequence
+    ASSERT_TRUE(program.shows("1/2 *")) << program.grid().text();
+    program.type("2");
+    ASSERT_TRUE(program.shows("vs. plan")) << program.grid().text();
+    EXPECT_TRUE(program.hides("+9.1 %")) << program.grid().text();
+    program.type("u");
+    ASSERT_TRUE(program.shows("+9.1 %")) << program.grid().text();
+    program.type("\x17"); // Ctrl+W
+    ASSERT_TRUE(program.shows("Closed; now ")) << program.grid().text();
+    EXPECT_TRUE(program.shows("vs. plan")) << program.grid().text();
+    EXPECT_TRUE(program.hides("+9.1 %")) << program.grid().text();
+}
+
 } // namespace
 } // namespace fourfold::test

@@ -98,6 +98,43 @@ TEST_F(TuiKernels, ATraceIsLaidOverThePrediction)
     EXPECT_EQ(program.wait(), 0);
 }
 
+// What is planned, two ranks of a trace beside it, and the table. The plan brings a stack of its own, whose constants
+// price the kernels: no calibration changes the screens.
+TEST_F(TuiKernels, ScreensAreAsTheyWere)
+{
+    Json own = Json::parse(kPlan);
+    own["stack"] = {{"id", "fixed"}, {"name", "Fixed"},
+        {"constants",
+            {{"gemm_efficiency", 0.8}, {"attention_efficiency", 0.5}, {"elementwise_efficiency", 0.75},
+                {"kernel_floor_s", 5e-6}}}};
+    std::ofstream(plan()) << own;
+    trace(1);
+    trace(5);
+    for (const ScreenSize& size : kScreenSizes) {
+        forget_session();
+        TerminalProgram program(fixed(), options(size));
+        ASSERT_TRUE(program.shows("Fits."));
+        const auto looks = [&](const char* page) {
+            expect_golden(std::string(page) + "-" + size.name(), shown(program, size));
+        };
+        program.type("K");
+        ASSERT_TRUE(program.shows("stage 0, compute")) << program.grid().text();
+        looks("kernels-planned");
+        program.type("o");
+        ASSERT_TRUE(program.shows("or a folder of them")) << program.grid().text();
+        program.type((folder_ / "traces").string() + "\r");
+        ASSERT_TRUE(program.shows("step 4 of 3 to 4; table of rank 1")) << program.grid().text();
+        looks("kernels");
+        program.type("\t");
+        ASSERT_TRUE(program.shows("DIFFERENCE")) << program.grid().text();
+        looks("kernels-table");
+        program.type("\033");
+        ASSERT_TRUE(program.hides("Kernels of a step")) << program.grid().text();
+        program.type("q");
+        EXPECT_EQ(program.wait(), 0);
+    }
+}
+
 TEST_F(TuiKernels, FitTheSmallScreen)
 {
     TerminalProgram program(real({"tui", plan().string()}), options());

@@ -231,6 +231,49 @@ TEST_F(TuiProjects, AFileThatSomebodyElseWroteIsFollowedOrAskedAbout)
     ASSERT_TRUE(program.shows(" a.plan.json - Wide or deep")) << program.grid().text();
 }
 
+// As between the marks of a merge: what is here stays, what is there is not written over, and it goes on by itself.
+TEST_F(TuiProjects, AFileThatIsDamagedMeanwhileIsToldOnceAndWaitedFor)
+{
+    TerminalProgram program(planner(), options(24, 160));
+    ASSERT_TRUE(program.shows("1/2 a.plan.json - Wide or deep")) << program.grid().text();
+    program.type("}\x17"); // Ctrl+W
+    ASSERT_TRUE(comes_to(program, "plans", Json::array({"a.plan.json"}))) << program.grid().text();
+    const std::string whole = must(read_text_file(file())), damaged = "<<<<<<< HEAD\n" + whole;
+    std::ofstream(file()) << damaged;
+    ASSERT_TRUE(program.shows("The file of project Wide or deep cannot be read")) << program.grid().text();
+    program.type("j");
+    ASSERT_TRUE(program.hides("cannot be read")) << program.grid().text();
+    program.settle(std::chrono::milliseconds(1500)); // looked at again
+    EXPECT_THAT(program.grid().text(), Not(HasSubstr("cannot be read")));
+    // Work goes on.
+    program.type("jjjj+");
+    ASSERT_TRUE(program.shows("*a.plan.json")) << program.grid().text();
+    program.type("\x13"); // Ctrl+S
+    ASSERT_TRUE(program.shows("Saved a.plan.json")) << program.grid().text();
+    EXPECT_EQ(must(read_json_file(project() / "a.plan.json"))["layout"]["tp"], 4);
+    find(program, "other plans");
+    ASSERT_TRUE(program.shows("Other plans of Wide or deep")) << program.grid().text();
+    program.type("\r"); // now its list would be another one
+    ASSERT_TRUE(program.shows("Changed on disk")) << program.grid().text();
+    program.type("l"); // later: that is not in two seconds
+    ASSERT_TRUE(program.hides("Changed on disk")) << program.grid().text();
+    program.type("j");
+    program.settle(std::chrono::milliseconds(2000));
+    EXPECT_THAT(program.grid().text(), Not(HasSubstr("Changed on disk")));
+    EXPECT_EQ(must(read_text_file(file())), damaged);
+    std::ofstream(file()) << whole;
+    ASSERT_TRUE(program.shows("can be read again")) << program.grid().text();
+    EXPECT_TRUE(comes_to(program, "plans", Json::array({"a.plan.json", "b.plan.json"}))) << part("plans").dump();
+    // Whole again, and another one: it is read.
+    std::ofstream(file()) << "{";
+    ASSERT_TRUE(program.shows("cannot be read")) << program.grid().text();
+    std::ofstream(file()) << R"({"fourfold_project": 1, "plans": ["b.plan.json"]})";
+    ASSERT_TRUE(program.hides("a.plan.json")) << program.grid().text();
+    EXPECT_TRUE(program.shows(" b.plan.json - Wide or deep")) << program.grid().text();
+    program.type("q");
+    EXPECT_EQ(program.wait(), 0);
+}
+
 TEST_F(TuiProjects, IsMadeOfWhatIsOpenAndSavedWhole)
 {
     TerminalProgram program({FOURFOLD_FIXED_PLANNER, (project() / "a.plan.json").string()}, options(24, 120));

@@ -306,7 +306,7 @@ TEST_F(TuiRuns, ClosingTheTerminalLeavesTheRunAndComingBackFollowsIt)
     // The log keeps that it caught up; the state says so no longer.
     ASSERT_TRUE(again.shows("State        Running        run ")) << again.grid().text();
     ASSERT_TRUE(again.shows("d leave")) << again.grid().text();
-    ASSERT_TRUE(again.shows("against the predicted")) << again.grid().text(); // steps of before and of now
+    ASSERT_TRUE(again.shows("vs. predicted")) << again.grid().text(); // steps of before and of now
     again.type("x");
     ASSERT_TRUE(again.shows("It ends on all of its nodes"));
     again.type("y");
@@ -322,7 +322,7 @@ TEST_F(TuiRuns, CurvesGrowWithTheRun)
     TerminalProgram program(faked({"tui", tiny(3'000, 20)}), options(40, 120));
     ASSERT_TRUE(program.shows("Tensor (TP)"));
     program.type("4sy");
-    ASSERT_TRUE(program.shows("against the predicted")) << program.grid().text();
+    ASSERT_TRUE(program.shows("vs. predicted")) << program.grid().text();
     program.type("5v");
     ASSERT_TRUE(program.shows("1 run over step")) << program.grid().text();
     const auto last_step = [&](const std::string& name) {

@@ -117,5 +117,32 @@ TEST_F(ExpectedCurves, ALiveRunExpectsTheFirstOfThem)
     EXPECT_TRUE(expectation_of(predict(other)).loss.empty());
 }
 
+// What a run's charts draw has its range there, in the run and among its curves.
+TEST(Expectation, HasTheRangesOfThroughputMemoryAndMfu)
+{
+    Prediction prediction = predict(recipe_plan());
+    prediction.tps_per_gpu = 1000;
+    prediction.mfu = 0.4;
+    prediction.memory_gib = 20;
+    prediction.interval = Interval{0.9, {0.9, 1.2}, {800, 1100}, {18, 24}};
+    RunExpectation expected = expectation_of(prediction);
+    ASSERT_TRUE(expected.tps_interval && expected.memory_interval && expected.mfu_interval);
+    EXPECT_EQ(expected.memory_interval->low, 18);
+    EXPECT_EQ(expected.memory_interval->high, 24);
+    EXPECT_NEAR(expected.mfu_interval->low, 0.32, 1e-12) << "as the throughput's";
+    EXPECT_NEAR(expected.mfu_interval->high, 0.44, 1e-12);
+    RunDetail run;
+    run.summary.id = "01RUN";
+    run.prediction = to_json(prediction);
+    const auto& forecast = curve_run(run).forecasts[static_cast<std::size_t>(CurveMetric::mfu)];
+    ASSERT_TRUE(forecast && forecast->interval);
+    EXPECT_NEAR(forecast->interval->low, 32, 1e-9) << "per cent";
+    EXPECT_NEAR(forecast->interval->high, 44, 1e-9);
+    prediction.mfu.reset();
+    prediction.interval.reset();
+    expected = expectation_of(prediction);
+    EXPECT_FALSE(expected.memory_interval || expected.mfu_interval);
+}
+
 } // namespace
 } // namespace fourfold::view

@@ -49,6 +49,16 @@ TEST_F(OpenPlansTest, TheNextOneInheritsAndAnotherStaysCurrent)
     EXPECT_EQ(order(), "*c");
 }
 
+TEST_F(OpenPlansTest, OneThatIsGoneIsNotThere)
+{
+    add("b");
+    const Document* const first = &plans_.at(0);
+    EXPECT_TRUE(plans_.has(first));
+    const std::unique_ptr<Document> taken = plans_.take(0);
+    EXPECT_FALSE(plans_.has(first));
+    EXPECT_FALSE(plans_.has(nullptr));
+}
+
 TEST_F(OpenPlansTest, TheLastOneIsInheritedFromByTheOneBefore)
 {
     add("b");

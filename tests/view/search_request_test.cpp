@@ -84,6 +84,16 @@ TEST(SearchRequest, IsAnsweredForPlansThatDifferInWhatItVaries)
     request->space.batch_tolerance = 0.1;
     EXPECT_FALSE(differs([](ResolvedPlan& other) { other.training.global_batch += 6; }));
     EXPECT_TRUE(differs([](ResolvedPlan& other) { other.training.global_batch += 7; }));
+    // Of one that asks something else, or does not fit, nothing.
+    Prediction answer;
+    answer.feasible = true;
+    answer.tps_per_gpu = 1000;
+    EXPECT_EQ(view::throughput_to_beat(*request, plan, answer), 1000);
+    ResolvedPlan longer = plan;
+    longer.training.seq_len *= 2;
+    EXPECT_FALSE(view::throughput_to_beat(*request, longer, answer));
+    answer.feasible = false;
+    EXPECT_FALSE(view::throughput_to_beat(*request, plan, answer));
 }
 
 } // namespace

@@ -56,6 +56,13 @@ void AppStyle::polish(QWidget* widget)
     QProxyStyle::polish(widget);
 }
 
+int AppStyle::styleHint(
+    StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* returned) const
+{
+    // On X11 Fusion puts some on those of dialogs.
+    return hint == SH_DialogButtonBox_ButtonsHaveIcons ? 0 : QProxyStyle::styleHint(hint, option, widget, returned);
+}
+
 int AppStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const
 {
     if (metric == PM_IndicatorWidth || metric == PM_IndicatorHeight)

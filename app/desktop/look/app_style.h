@@ -2,7 +2,7 @@
 // Fusion, with boxes to tick that follow the zoom, choices that end in an ellipsis where their box is narrow, and whose
 // empty frame can be seen on dark ground as well, and with fields that stand out from it. Texts are plain: a label,
 // message box or tool tip shows the markup in the name of a plan or the message of a node instead of obeying it, unless
-// it was told to be rich.
+// it was told to be rich. Buttons of dialogs have no pictures, as no other button has.
 #pragma once
 
 #include <QPalette>
@@ -18,6 +18,8 @@ public:
     AppStyle();
     using QProxyStyle::polish;
     void polish(QWidget* widget) override;
+    int styleHint(StyleHint hint, const QStyleOption* option = nullptr, const QWidget* widget = nullptr,
+        QStyleHintReturn* returned = nullptr) const override;
     [[nodiscard]] int pixelMetric(
         PixelMetric metric, const QStyleOption* option = nullptr, const QWidget* widget = nullptr) const override;
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,

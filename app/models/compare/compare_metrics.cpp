@@ -5,6 +5,7 @@
 #include "app/view/answer.h"
 #include "app/view/compare/comparison_bars.h"
 #include "app/view/plan/choices.h"
+#include "core/report/views/nearest_row.h"
 
 #include <algorithm>
 
@@ -116,6 +117,8 @@ void addAnswer(std::vector<Metric>& metrics)
     between(tr("90 %, peak memory GiB"), "interval_memory_gib", &Interval::memory_gib,
         [](double value) { return gib(value); });
     sure(tr("Confidence"), "evidence", [](const Prediction& p) { return fromUtf8(view::evidence_text(p.evidence)); });
+    sure(tr("Nearest measured"), "nearest",
+        [](const Prediction& p) { return p.nearest ? fromUtf8(nearest_row_text(*p.nearest)) : tr("none"); });
     sure(tr("Warnings"), "warnings", [](const Prediction& p) {
         return p.warnings.empty()
             ? tr("none")

@@ -4,8 +4,8 @@
 #include "app/models/shared/text.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
-#include "app/view/plan/facts.h"
 #include "core/calibration/user/evidence.h"
+#include "core/search/refit.h"
 
 #include <algorithm>
 
@@ -43,8 +43,8 @@ view::SeriesOrigin seriesOf(const QString& origin)
 
 CompareEntry layoutEntry(const ResolvedPlan& plan)
 {
-    CompareEntry entry = entryOf(QStringLiteral("layout:") + fromUtf8(layout_hash(plan)),
-        QStringLiteral("%1, %2").arg(fromUtf8(view::layout_line(plan.layout)), fromUtf8(view::gpus_fact(plan))),
+    // As the history writes it: short enough to be read whole over a column.
+    CompareEntry entry = entryOf(QStringLiteral("layout:") + fromUtf8(layout_hash(plan)), fromUtf8(layout_words(plan)),
         predict_with_evidence(plan));
     entry.origin = exactText(view::origin_of_layout(plan));
     return entry;

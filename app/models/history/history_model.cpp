@@ -17,8 +17,8 @@ const auto& runColumns()
             104, 100, 76, 78, 158, 56, 58, 84, 84, 74, 124, 84, 84, 64, 54, 136};
         std::array<ColumnsModel::Column, HistoryModel::columns> columns;
         for (int i = 0; i < HistoryModel::columns; ++i)
-            columns[static_cast<std::size_t>(i)]
-                = {view::RunsList::title(i), widths[i], view::RunsList::is_number(i) ? Qt::AlignRight : Qt::AlignLeft};
+            columns[static_cast<std::size_t>(i)] = {view::RunsList::title(i), widths[i],
+                view::RunsList::is_number(i) ? Qt::AlignRight : Qt::AlignLeft, view::RunsList::about(i)};
         return columns;
     }();
     return all;

@@ -21,7 +21,8 @@ const Columns& resultColumns()
             columns[static_cast<std::size_t>(i)] = {view::Results::title(i), widths[i],
                 i == ResultsModel::pin ? Qt::AlignHCenter
                     : words            ? Qt::AlignLeft
-                                       : Qt::AlignRight};
+                                       : Qt::AlignRight,
+                view::Results::about(i)};
         }
         return columns;
     }();

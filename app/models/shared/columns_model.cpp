@@ -24,6 +24,8 @@ QVariant ColumnsModel::headerData(int section, Qt::Orientation orientation, int 
     const Column& column = m_columns[static_cast<std::size_t>(section)];
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue((column.side == Qt::AlignRight ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    if (role == Qt::ToolTipRole && *column.about != '\0')
+        return metaObject()->tr(column.about, nullptr);
     return role == Qt::DisplayRole ? QVariant(metaObject()->tr(column.title, nullptr)) : QVariant();
 }
 

@@ -16,6 +16,7 @@ public:
         const char* title; // to be translated in the model's context; '\n' between two lines
         int width = 0; // at 100 % zoom; 0: as the view has it
         Qt::Alignment side = Qt::AlignLeft;
+        const char* about = ""; // what it holds, for who rests the pointer on the heading; to be translated as well
     };
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const final { return parent.isValid() ? 0 : rows(); }

@@ -3,6 +3,7 @@
 
 #include "app/view/compare/comparison_bars.h"
 #include "app/view/text.h"
+#include "core/report/views/nearest_row.h"
 
 #include <cmath>
 #include <utility>
@@ -45,7 +46,7 @@ std::vector<Column> comparison_columns()
         {"predicted_memory_gib", "predicted GiB", 2}, {"memory_device_gib", "on the device GiB", 2},
         {"memory_capacity_gib", "usable GiB", 2}, {"fit", "fit"}, {"tps_low", "90 % from, TPS/GPU", 1},
         {"tps_high", "to, TPS/GPU", 1}, {"memory_low_gib", "90 % from, GiB", 2}, {"memory_high_gib", "to, GiB", 2},
-        {"evidence", "evidence"}, {"warning_count", "warnings"}};
+        {"evidence", "evidence"}, {"nearest", "nearest measured"}, {"warning_count", "warnings"}};
     for (const auto& [key, member] : kMemoryParts) {
         const std::string name = key;
         out.push_back({name + "_gib", name + " GiB", 2});
@@ -84,6 +85,7 @@ std::vector<Cell> comparison_row(
     end(&Interval::memory_gib, &Range::low);
     end(&Interval::memory_gib, &Range::high);
     row.emplace_back(std::string(fourfold::name(prediction.evidence)));
+    row.push_back(prediction.nearest ? Cell(nearest_row_text(*prediction.nearest)) : Cell());
     row.emplace_back(static_cast<std::int64_t>(prediction.warnings.size()));
     const StageMemory* const stage = fullest(prediction);
     for (const auto& [key, member] : kMemoryParts)

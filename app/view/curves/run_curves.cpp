@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/curves/run_curves.h"
 
+#include "app/view/compare/comparison_bars.h"
 #include "app/view/text.h"
 #include "core/layout/batch_ramp.h"
 
@@ -109,8 +110,13 @@ CurveRun curve_run(const RunDetail& run)
                 interval ? std::optional(CurveRange{interval->step_time_s.low, interval->step_time_s.high})
                          : std::nullopt};
         }
-        if (predicted->mfu)
-            forecast(CurveMetric::mfu) = CurveForecast{*predicted->mfu * kPerCent, {}};
+        if (predicted->mfu) {
+            CurveForecast& mfu = forecast(CurveMetric::mfu).emplace(*predicted->mfu * kPerCent);
+            const auto low = interval ? mfu_at(*predicted, interval->tps_per_gpu.low) : std::nullopt,
+                       high = interval ? mfu_at(*predicted, interval->tps_per_gpu.high) : std::nullopt;
+            if (low && high)
+                mfu.interval = CurveRange{*low * kPerCent, *high * kPerCent};
+        }
     }
     for (std::vector<double>* column : {&out.step, &out.tokens, &out.seconds})
         column->reserve(run.steps.size());

@@ -100,6 +100,25 @@ const char* RunsList::title(int column)
     return kFigures[column].title;
 }
 
+const char* RunsList::about(int column)
+{
+    switch (column) {
+    case measured_tps:
+        return "Median of the steps after the warm-up";
+    case tps_error:
+        return "Predicted over measured tokens/s, less one: +10 % was predicted faster than it ran";
+    case most_off:
+        return "The part of a traced step whose time is furthest from its prediction";
+    case predicted_memory:
+    case measured_memory:
+        return "Peak of the fullest GPU, as the software reports it";
+    case loss:
+        return "Of the last step";
+    default:
+        return "";
+    }
+}
+
 bool RunsList::is_number(int column)
 {
     return kFigures[column].format != nullptr;

@@ -38,6 +38,7 @@ class RunsList : public RunColumns {
 public:
     // Of a heading: two lines where '\n' stands.
     static const char* title(int column);
+    static const char* about(int column); // what it holds; "" where the heading says it
     static bool is_number(int column); // stands at the right
 
     // Newest first, as the store lists them. Keeps the order and words of the filter; an expression goes with the

@@ -20,6 +20,10 @@ public:
     [[nodiscard]] Document& at(int index) const { return *documents_[static_cast<std::size_t>(index)]; }
     [[nodiscard]] int current_index() const { return current_; }
     [[nodiscard]] Document& current() const { return at(current_); }
+    [[nodiscard]] bool has(const Document* document) const // which may be gone: only its place is looked at
+    {
+        return index_where([document](const Document& held) { return &held == document; }) >= 0;
+    }
     [[nodiscard]] int index_of(const Document& document) const // -1: not here
     {
         return index_where([&document](const Document& held) { return &held == &document; });

@@ -7,6 +7,7 @@
 #include "app/view/prediction/rank_mesh.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
+#include "core/report/views/nearest_row.h"
 
 #include <algorithm>
 #include <ctime>
@@ -183,6 +184,8 @@ std::vector<std::string> report_lines(const Prediction& prediction)
         layout_line(plan.layout) + "; " + schedule_fact(plan) + "; " + tokens_fact(plan) + "; stack " + plan.stack.name
             + ", " + evidence_text(prediction.evidence),
         verdict.word + " " + verdict.rest + ". " + report_day()};
+    if (prediction.nearest)
+        lines.push_back("Nearest measured: " + nearest_row_text(*prediction.nearest));
     for (const std::string& warning : prediction.warnings)
         lines.push_back("Warning: " + warning);
     return lines;

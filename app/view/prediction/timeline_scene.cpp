@@ -210,6 +210,8 @@ double TimelineScene::waitBefore(const BarRef& ref) const
 TimelineScene::Shares TimelineScene::shares(double begin, double end) const
 {
     Shares shares;
+    const double steady
+        = m_steady ? std::max(0.0, std::min(end, m_steady->end_s) - std::max(begin, m_steady->begin_s)) : 0;
     for (int rowIndex = 0; rowIndex < rows() && end > begin; ++rowIndex) {
         double reach = begin; // what is covered so far
         const auto [first, last] = touching(rowIndex, begin, end);
@@ -221,7 +223,7 @@ TimelineScene::Shares TimelineScene::shares(double begin, double end) const
             shares.idle += std::max(0.0, from - reach);
             reach = std::max(reach, to);
         }
-        shares.idle += end - reach;
+        shares.idle += end - reach - steady;
     }
     return shares;
 }

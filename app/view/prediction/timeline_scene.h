@@ -31,11 +31,20 @@ struct BarRef {
     bool operator==(const BarRef&) const = default;
 };
 
+// Time in which all stages work, and no bar says at what: micro-batches like those before and behind.
+struct SteadyPart {
+    double begin_s = 0, end_s = 0;
+    int micro_batches = 0;
+};
+
 class TimelineScene {
 public:
     TimelineScene() = default;
     explicit TimelineScene(const Timeline& timeline);
     explicit TimelineScene(const KernelTimeline& timeline);
+
+    void set_steady(std::optional<SteadyPart> steady) { m_steady = steady; }
+    [[nodiscard]] const std::optional<SteadyPart>& steady() const { return m_steady; }
 
     // What it was made from, without empty spans, of kernels those that touch [begin, end); of the other kind nothing.
     [[nodiscard]] Timeline timeline() const;
@@ -85,8 +94,8 @@ public:
     [[nodiscard]] BarRef across(const BarRef& from, int rows) const;
     // Time the stage waits before this bar, since the end of whatever ran before it.
     [[nodiscard]] double waitBefore(const BarRef& ref) const;
-    // Where the time of all rows between two moments goes, in seconds: by kind, and what no bar covers. Bars that
-    // overlap count each.
+    // Where the time of all rows between two moments goes, in seconds: by kind, and what no bar covers, but for the
+    // steady part. Bars that overlap count each.
     struct Shares {
         std::array<double, kBarKinds> busy{};
         double idle = 0;
@@ -108,6 +117,7 @@ private:
     void arrange(); // what follows from the bars
     std::vector<Row> m_rows;
     double m_length = 0;
+    std::optional<SteadyPart> m_steady;
     unsigned m_kinds = 0;
     std::shared_ptr<const std::vector<KernelFacts>> m_facts; // null: rows are stages
 };

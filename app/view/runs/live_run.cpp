@@ -41,7 +41,7 @@ std::string against(
         return {};
     if (!measured || *measured <= 0)
         return "predicted " + format(*predicted);
-    return signed_percent(*measured / *predicted - 1) + " against the predicted " + format(*predicted);
+    return signed_percent(*measured / *predicted - 1) + " vs. predicted " + format(*predicted);
 }
 
 void append(Series& series, double step, const Json& event, const char* key, double scale = 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/runs/run_setup.h"
 
+#include "app/view/compare/comparison_bars.h"
 #include "app/view/curves/expected_curves.h"
 #include "app/view/plan/edits.h"
 #include "core/calibration/user/evidence.h"
@@ -46,6 +47,12 @@ RunExpectation expectation_of(const Prediction& prediction)
     const auto interval = prediction.interval ? std::optional(prediction.interval->tps_per_gpu) : std::nullopt;
     RunExpectation expectation{prediction.tps_per_gpu, prediction.step_time_s, prediction.memory_gib, prediction.mfu,
         interval, prediction.plan.gpus};
+    if (prediction.interval) {
+        expectation.memory_interval = prediction.interval->memory_gib;
+        const std::optional<double> low = mfu_at(prediction, interval->low), high = mfu_at(prediction, interval->high);
+        if (prediction.mfu && low && high)
+            expectation.mfu_interval = Range{*low, *high};
+    }
     if (const std::optional<Recipe> recipe = recipe_followed(prediction.plan, Presets())) {
         expectation.loss = loss_over_steps(recipe->curves.front(), prediction.plan);
         expectation.loss_of = recipe->curves.front().name;

@@ -20,6 +20,7 @@ struct RunExpectation {
     // Held-out losses by steps, where the plan follows a recipe, and whose curve it is.
     std::vector<std::pair<double, double>> loss = {};
     std::string loss_of = {};
+    std::optional<Range> memory_interval = {}, mfu_interval = {}; // as tps_interval; mfu: of 1
 };
 RunExpectation expectation_of(const Prediction& prediction);
 

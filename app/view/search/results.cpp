@@ -56,6 +56,42 @@ double trust(const ResultRow& row)
 constexpr double kAsThePlan = 5e-4; // a difference that is none
 } // namespace
 
+const char* Results::about(int column)
+{
+    switch (column) {
+    case pin:
+        return "Pinned for comparing; a ring: on the Pareto front";
+    case place:
+        return "Place by what was asked for; layouts of one place differ by less than the model can tell";
+    case tp:
+        return "Tensor parallel";
+    case cp:
+        return "Context parallel";
+    case pp:
+        return "Pipeline parallel";
+    case dp:
+        return "Data parallel";
+    case ep:
+        return "Expert parallel";
+    case virtual_stages:
+        return "Virtual pipeline stages: chunks of layers on a GPU";
+    case micro_batch:
+        return "Sequences of a micro-batch";
+    case memory:
+        return "Peak of the fullest GPU, as the software reports it";
+    case days:
+    case cost:
+    case energy:
+        return "Of the whole training, with failures where the plan says how often they come";
+    case against_plan:
+        return "Tokens/s per GPU beside the plan that was searched from";
+    case confidence:
+        return "Whether a layout like it was measured, its kind of work on this GPU, or neither";
+    default:
+        return "";
+    }
+}
+
 const char* Results::title(int column)
 {
     return kResultColumns[column].title;

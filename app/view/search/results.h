@@ -59,6 +59,7 @@ class Results : public ResultColumns {
 public:
     // Of a heading: two lines where '\n' stands.
     static const char* title(int column);
+    static const char* about(int column); // what it holds; "" where the heading says it
     static const char* key(int column); // in files
 
     void clear();

@@ -53,6 +53,12 @@ bool answers(const SearchRequest& request, const ResolvedPlan& plan)
     return layout_hash(placed) == layout_hash(request.plan);
 }
 
+std::optional<double> throughput_to_beat(
+    const SearchRequest& request, const ResolvedPlan& plan, const Prediction& answer)
+{
+    return answer.feasible && answers(request, plan) ? answer.tps_per_gpu : std::nullopt;
+}
+
 SearchJob::~SearchJob()
 {
     cancel();

@@ -23,6 +23,10 @@ Expected<SearchRequest> search_request(const Plan& plan, const ResolvedPlan& res
 // Whether what the search finds answers the question that `plan` asks: all that its axes do not vary is the same, and
 // the batch as near as the search may round it. Only then is the plan something that a layout is faster or slower than.
 bool answers(const SearchRequest& request, const ResolvedPlan& plan);
+// What found layouts are faster or slower than, in tokens/s per GPU: the plan that was searched from, as `answer`
+// predicts it now. Nothing where it does not fit, or asks something else by now.
+std::optional<double> throughput_to_beat(
+    const SearchRequest& request, const ResolvedPlan& plan, const Prediction& answer);
 
 class SearchJob {
 public:

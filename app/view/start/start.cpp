@@ -112,7 +112,8 @@ std::vector<Start::Choice> Start::choices() const
     choices.push_back({layout_line(found_->prediction.plan.layout), figures_of(found_->prediction), &found_->plan});
     for (const RunnerUp& runner : found_->runner_ups)
         choices.push_back({layout_line(runner.prediction.plan.layout),
-            figures_of(runner.prediction) + text_of(", %+.1f %% speed", 100 * runner.speed_change), &runner.plan});
+            figures_of(runner.prediction) + text_of(", %+.1f %% speed; ", 100 * runner.speed_change) + runner.differs,
+            &runner.plan});
     return choices;
 }
 

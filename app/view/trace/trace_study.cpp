@@ -2,6 +2,7 @@
 #include "app/view/trace/trace_study.h"
 
 #include "app/view/plan/facts.h"
+#include "app/view/prediction/steady_part.h"
 #include "app/view/text.h"
 #include "core/predict/term_off.h"
 
@@ -26,6 +27,8 @@ void study_stages(TraceStudy& study, const Timeline& measured, const TraceBeside
     study.measured_words = counted(measured.stages, "stage");
     if (const Timeline* planned = stages_of(beside)) {
         study.predicted = TimelineScene(*planned);
+        if (!beside.stages)
+            study.predicted.set_steady(steady_part(*beside.prediction));
         study.predicted_words = counted(planned->stages, "stage");
         study.ranks.push_back({-1, stage_parts(*planned, measured), {}});
         if (planned->stages != measured.stages)
@@ -49,6 +52,7 @@ void predict_kernels(TraceStudy& study, const TraceBeside& beside, const std::ve
         return;
     const KernelTimeline kernels = predicted_kernels(*beside.prediction, stages);
     study.predicted = TimelineScene(kernels);
+    study.predicted.set_steady(steady_part(*beside.prediction));
     study.predicted_words = schedule_fact(beside.prediction->plan);
     if (kernels.is_cut)
         study.remarks.push_back(

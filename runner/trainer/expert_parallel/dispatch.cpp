@@ -2,6 +2,7 @@
 #include "runner/trainer/expert_parallel/dispatch.h"
 
 #include "runner/trainer/autograd/gradient_function.h"
+#include "runner/trainer/device/upload.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
 #include <ATen/ops/arange.h>
@@ -189,17 +190,16 @@ Dispatch::Dispatch(const at::Tensor& experts, int expert_count, const Communicat
             runs_.push_back(of(rank, ep.rank() * here + expert));
     if (ranks == 1 || here == 1)
         return;
-    const at::Tensor order = at::empty({begin}, at::kLong), back = at::empty({begin}, at::kLong);
-    auto *const from = order.data_ptr<int64_t>(), *const to = back.data_ptr<int64_t>();
-    int64_t next = 0;
+    std::vector<int64_t> from(std::size_t(begin), 0), to(std::size_t(begin), 0);
+    std::size_t next = 0;
     for (int expert = 0; expert < here; ++expert)
         for (int rank = 0; rank < ranks; ++rank)
             for (int64_t i = 0; i < of(rank, ep.rank() * here + expert); ++i, ++next) {
                 from[next] = begins[std::size_t(expert)][std::size_t(rank)] + i;
-                to[from[next]] = next;
+                to[std::size_t(from[next])] = int64_t(next);
             }
-    arranged_ = order.to(ids.device());
-    arrived_ = back.to(ids.device());
+    arranged_ = on_device(from, ids.device());
+    arrived_ = on_device(to, ids.device());
 }
 
 at::Tensor Dispatch::to_experts(const at::Tensor& x) const

@@ -3,14 +3,13 @@
 
 #include "runner/trainer/autograd/gradient_function.h"
 #include "runner/trainer/device/kind.h"
+#include "runner/trainer/device/upload.h"
 
 #include <ATen/ops/_grouped_mm.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 namespace fourfold::trainer {
@@ -101,23 +100,35 @@ public:
 private:
     [[nodiscard]] at::Tensor products(const Tensors& kept) const override
     {
-        return at::_grouped_mm(kept[0], stacked(kept).transpose(-2, -1), ends(kept[0]));
+        std::vector<int32_t> ends;
+        each([&](std::size_t, int64_t begin, int64_t count) { ends.push_back(int32_t(begin + count)); });
+        ends_ = on_device(ends, kept[0].device());
+        return product(kept[0], stacked(kept).transpose(-2, -1), ends_);
     }
     [[nodiscard]] Tensors slopes(const at::Tensor& any, const Tensors& kept) const override
     {
         const at::Tensor slope = any.contiguous();
-        Tensors result{at::_grouped_mm(slope, stacked(kept), ends(slope))};
-        const auto weights = at::_grouped_mm(slope.t(), kept[0], ends(slope)).unbind(0);
+        Tensors result{product(slope, stacked(kept), ends_)};
+        const auto weights = product(slope.t(), kept[0], ends_).unbind(0);
         result.insert(result.end(), weights.begin(), weights.end());
         return result;
     }
-    static at::Tensor stacked(const Tensors& kept) { return at::stack(at::TensorList(kept).slice(1)); }
-    [[nodiscard]] at::Tensor ends(const at::Tensor& like) const
+    // [rows, in] x [experts, in, out] -> [rows, out]; [out, rows] x [rows, in] -> [experts, out, in]
+    static at::Tensor product(const at::Tensor& a, const at::Tensor& b, const at::Tensor& ends)
     {
-        std::vector<int32_t> ends;
-        each([&](std::size_t, int64_t begin, int64_t count) { ends.push_back(int32_t(begin + count)); });
-        return at::tensor(ends, at::TensorOptions(at::kInt)).to(like.device());
+        if (!a.is_meta())
+            return at::_grouped_mm(a, b, ends);
+        // Which rows are whose does not change how much is computed: one product of as many operations stands for it.
+        if (b.dim() == 3)
+            return at::mm(a, b.select(0, 0));
+        const at::Tensor out = at::empty({ends.size(0), a.size(0), b.size(1)}, a.options());
+        at::Tensor first = out.select(0, 0);
+        at::mm_out(first, a, b);
+        return out;
     }
+    static at::Tensor stacked(const Tensors& kept) { return at::stack(at::TensorList(kept).slice(1)); }
+
+    mutable at::Tensor ends_; // of each expert's rows; int32
 };
 
 // Each expert's product as a linear's (model/linear.cpp), but that all experts' magnitudes are told at once. A rank
@@ -165,17 +176,41 @@ private:
     void multiply(Tensors rows, Of of, const Tensors& weights, Sums sums, const at::Tensor& out) const
     {
         if (!on_cpu(out) && fp8_.tokens_in_block() > 0) // whose scales lie in columns of a whole number of rows
-            for (at::Tensor& part : rows)
-                part = at::constant_pad_nd(part, {0, 0, 0, -part.size(0) & (kAtOnce - 1)});
+            lengthen(rows, kAtOnce);
         const Tensors of_rows = fp8_.largest_of(rows, of, sums),
                       of_weights = fp8_.largest_of(weights, Of::weight, sums);
         each([&](std::size_t i, int64_t begin, int64_t count) {
-            if (count > 0)
-                out.narrow(0, begin, count)
-                    .copy_(fp8_.product(fp8_.factor(rows[i], of, sums, of_rows[i]),
-                                   fp8_.factor(weights[i], Of::weight, sums, of_weights[i]), out.scalar_type())
-                               .narrow(0, 0, count));
+            if (count == 0)
+                return;
+            const auto left = fp8_.factor(rows[i], of, sums, of_rows[i]),
+                       right = fp8_.factor(weights[i], Of::weight, sums, of_weights[i]);
+            const at::Tensor own = out.narrow(0, begin, count);
+            if (rows[i].size(0) == count)
+                fp8_.product_into(own, left, right);
+            else
+                own.copy_(fp8_.product(left, right, out.scalar_type()).narrow(0, 0, count));
         });
+    }
+    // With rows of zeros behind each, up to a multiple of `whole`; those of all experts in one tensor.
+    static void lengthen(Tensors& parts, int64_t whole)
+    {
+        const auto length = [whole](const at::Tensor& part) { return (part.size(0) + whole - 1) / whole * whole; };
+        int64_t rows = 0, missing = 0;
+        for (const at::Tensor& part : parts) {
+            rows += length(part);
+            missing += length(part) - part.size(0);
+        }
+        if (missing == 0)
+            return;
+        const at::Tensor all = at::zeros({rows, parts[0].size(1)}, parts[0].options());
+        rows = 0;
+        for (at::Tensor& part : parts) {
+            const int64_t begin = rows, own = part.size(0), longer = length(part);
+            rows += longer;
+            if (own > 0)
+                all.narrow(0, begin, own).copy_(part);
+            part = all.narrow(0, begin, longer);
+        }
     }
     [[nodiscard]] Tensors parts(const at::Tensor& x) const
     {
@@ -191,9 +226,9 @@ private:
         const auto missing = [&](int64_t count) { return (whole - count % whole) % whole; };
         Tensors columns = parts(x);
         if (runs_.empty()) {
+            lengthen(columns, whole);
             for (at::Tensor& part : columns)
-                part = (missing(part.size(0)) > 0 ? at::constant_pad_nd(part, {0, 0, 0, missing(part.size(0))}) : part)
-                           .t();
+                part = part.t();
             return columns;
         }
         std::vector<int64_t> index; // rows of x; its length: zeros
@@ -207,8 +242,8 @@ private:
             if ((run + 1) % each_has == 0)
                 begins.push_back(int64_t(index.size()));
         }
-        const at::Tensor rows = at::cat({x, at::zeros({1, x.size(1)}, x.options())})
-                                    .index_select(0, at::tensor(index, at::TensorOptions(at::kLong)).to(x.device()));
+        const at::Tensor rows
+            = at::cat({x, at::zeros({1, x.size(1)}, x.options())}).index_select(0, on_device(index, x.device()));
         for (std::size_t i = 0; i < columns.size(); ++i)
             columns[i] = rows.narrow(0, begins[i], begins[i + 1] - begins[i]).t();
         return columns;
@@ -229,7 +264,7 @@ at::Tensor grouped_linear(const at::Tensor& x, const std::vector<at::Tensor>& we
     inputs.insert(inputs.end(), biases.begin(), biases.end());
     if (fp8 != nullptr)
         return trainer::apply(std::make_shared<InFp8>(rows, adds_biases, *fp8, cut, runs), inputs)[0];
-    if (x.is_cuda() && x.scalar_type() == at::kBFloat16)
+    if (!on_cpu(x) && x.scalar_type() == at::kBFloat16)
         return trainer::apply(std::make_shared<OneKernel>(rows, adds_biases), inputs)[0];
     return trainer::apply(std::make_shared<OneByOne>(rows, adds_biases), inputs)[0];
 }

@@ -7,6 +7,7 @@
 #include <ATen/ops/exp2.h>
 #include <ATen/ops/floor.h>
 #include <ATen/ops/frexp.h>
+#include <ATen/ops/zeros.h>
 
 namespace fourfold::trainer {
 
@@ -29,8 +30,7 @@ ScaleBlock of(const at::Tensor& matrix, const ScaleBlock& block)
 // [blocks down, rows of a block, blocks across, columns of a block], with zeros where a last block is smaller.
 at::Tensor in_blocks(const at::Tensor& matrix, const ScaleBlock& block)
 {
-    const int64_t down = (matrix.size(0) + block.rows - 1) / block.rows;
-    const int64_t across = (matrix.size(1) + block.columns - 1) / block.columns;
+    const auto [down, across] = blocks_of(matrix, block);
     const int64_t more_rows = down * block.rows - matrix.size(0),
                   more_columns = across * block.columns - matrix.size(1);
     const at::Tensor whole
@@ -57,11 +57,25 @@ at::Tensor power_below(const at::Tensor& x)
 }
 } // namespace
 
+std::array<int64_t, 2> blocks_of(const at::Tensor& matrix, const ScaleBlock& any)
+{
+    const ScaleBlock block = of(matrix, any);
+    return {(matrix.size(0) + block.rows - 1) / block.rows, (matrix.size(1) + block.columns - 1) / block.columns};
+}
+
 at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels)
 {
+    at::Tensor largest = at::zeros(blocks_of(matrix, block), matrix.options().dtype(exact_type(matrix)));
+    largest_of_blocks_into(largest, matrix, block, kernels);
+    return largest;
+}
+
+void largest_of_blocks_into(const at::Tensor& zeros, const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels)
+{
     if (kernels == Kernels::fused && has_gpu_kernels(matrix) && matrix.numel() > 0)
-        return largest_by_kernel(matrix, of(matrix, block));
-    return in_blocks(matrix, of(matrix, block)).abs().amax({1, 3}).to(exact_type(matrix));
+        largest_by_kernel(zeros, matrix, of(matrix, block));
+    else
+        zeros.copy_(in_blocks(matrix, of(matrix, block)).abs().amax({1, 3}));
 }
 
 Quantized quantize(const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind,

@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
 
 namespace fourfold::trainer {
@@ -27,8 +28,13 @@ struct Quantized {
 Quantized quantize(const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind,
     const at::Tensor& largest, Kernels kernels = Kernels::fused);
 
-// Largest magnitude of each block: [rows / block.rows, columns / block.columns], in fp32 (fp64).
+// Blocks down and across: rows / block.rows, columns / block.columns, rounded up.
+std::array<int64_t, 2> blocks_of(const at::Tensor& matrix, const ScaleBlock& block);
+// Largest magnitude of each block, [blocks down, across], in fp32 (fp64).
 at::Tensor largest_of_blocks(const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels = Kernels::fused);
+// The same into zeros of that shape and type, which may lie in a larger tensor.
+void largest_of_blocks_into(
+    const at::Tensor& zeros, const at::Tensor& matrix, const ScaleBlock& block, Kernels kernels = Kernels::fused);
 
 // Of ScaleKind::exact: by what values are multiplied whose largest magnitude is `largest`.
 at::Tensor inverse_scale(const at::Tensor& largest, at::ScalarType type);

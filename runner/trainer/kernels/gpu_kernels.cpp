@@ -167,16 +167,12 @@ void write_loss_slopes(const at::Tensor& logits, int64_t valid, const at::Tensor
     logits.unsafeGetTensorImpl()->bump_version(); // as operators in place do
 }
 
-at::Tensor largest_by_kernel(const at::Tensor& any, const ScaleBlock& block)
+void largest_by_kernel(const at::Tensor& zeros, const at::Tensor& any, const ScaleBlock& block)
 {
     const at::Tensor matrix = along_memory(any);
-    at::Tensor largest = at::zeros(
-        {(matrix.size(0) + block.rows - 1) / block.rows, (matrix.size(1) + block.columns - 1) / block.columns},
-        matrix.options().dtype(at::kFloat));
-    launch_on(matrix, {matrix}, {largest}, [&](const Launch& launch) {
-        launch_largest(launch, shape_of(matrix, block), matrix.const_data_ptr(), largest.mutable_data_ptr<float>());
+    launch_on(matrix, {matrix}, {zeros}, [&](const Launch& launch) {
+        launch_largest(launch, shape_of(matrix, block), matrix.const_data_ptr(), zeros.mutable_data_ptr<float>());
     });
-    return largest;
 }
 
 Quantized quantized_by_kernel(

@@ -53,9 +53,9 @@ RowSums row_sums_by_kernel(const at::Tensor& logits, int64_t valid);
 void write_loss_slopes(const at::Tensor& logits, int64_t valid, const at::Tensor& log_sum, const at::Tensor& labels,
     int64_t first_label, bool all_count, const at::Tensor& factor);
 
-// As largest_of_blocks() and quantize() of fp8.h, for matrices of which the rows or the columns have no gaps; `block`
-// without zeros. largest: fp32, one number for each block.
-at::Tensor largest_by_kernel(const at::Tensor& matrix, const ScaleBlock& block);
+// As largest_of_blocks_into() and quantize() of fp8.h, for matrices of which the rows or the columns have no gaps;
+// `block` without zeros. zeros, largest: fp32, one number for each block.
+void largest_by_kernel(const at::Tensor& zeros, const at::Tensor& matrix, const ScaleBlock& block);
 Quantized quantized_by_kernel(
     const at::Tensor& matrix, at::ScalarType type, const ScaleBlock& block, ScaleKind kind, const at::Tensor& largest);
 

@@ -4,7 +4,6 @@
 #include "runner/trainer/device/kind.h"
 
 #include <ATen/ops/_scaled_mm.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
@@ -24,6 +23,13 @@ at::Tensor in_tiles(const at::Tensor& scales)
         .view({rows, kRows / kApart, kApart, columns, kColumns})
         .permute({0, 3, 2, 1, 4})
         .reshape(-1);
+}
+
+// Whether products are of numbers that were rounded to 8 bits and are kept in a wider type: where no matrix unit takes
+// 8 bits, and in the fp64 of tests, whose scales none takes either.
+bool is_emulated(const at::Tensor& x)
+{
+    return on_cpu(x) || x.scalar_type() == at::kDouble;
 }
 
 at::Tensor along_sequences(const at::Tensor& x)
@@ -120,22 +126,27 @@ at::Tensor Fp8Products::largest(const at::Tensor& part, Of of, bool gathered) co
 std::vector<at::Tensor> Fp8Products::largest_of(const std::vector<at::Tensor>& matrices, Of of, Sums sums) const
 {
     const bool whole = recipe_ == Fp8Recipe::tensorwise;
-    std::vector<at::Tensor> own;
-    for (const at::Tensor& matrix : matrices) {
-        const at::ScalarType exact = matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-        own.push_back(matrix.numel() > 0 ? largest_of_blocks(matrix, block_of(of), kernels_)
-                                         : at::zeros({whole ? 1 : matrix.size(0), 1}, matrix.options().dtype(exact)));
+    std::vector<std::array<int64_t, 2>> blocks;
+    int64_t count = 0;
+    for (const at::Tensor& matrix : matrices) { // one without elements has zeros for what other ranks have of it
+        const auto [down, across] = matrix.numel() > 0 ? blocks_of(matrix, block_of(of))
+                                                       : std::array<int64_t, 2>{whole ? 1 : matrix.size(0), 1};
+        blocks.push_back({down, across});
+        count += down * across;
     }
-    if (!whole && recipe_ != Fp8Recipe::rowwise)
-        return own;
-    const at::Tensor all = at::cat(own);
-    over(all, whole || of_tp(sums), whole ? of != Of::weight : of_replicas(sums));
+    const bool is_double = matrices.at(0).scalar_type() == at::kDouble;
+    const at::Tensor all = at::zeros({count}, matrices.at(0).options().dtype(is_double ? at::kDouble : at::kFloat));
     std::vector<at::Tensor> out;
-    int64_t begin = 0;
-    for (const at::Tensor& each : own) {
-        out.push_back(all.narrow(0, begin, each.size(0)));
-        begin += each.size(0);
+    count = 0;
+    for (std::size_t i = 0; i < matrices.size(); ++i) {
+        const auto [down, across] = blocks[i];
+        out.push_back(all.narrow(0, count, down * across).view({down, across}));
+        count += down * across;
+        if (matrices[i].numel() > 0)
+            largest_of_blocks_into(out.back(), matrices[i], block_of(of), kernels_);
     }
+    if (whole || recipe_ == Fp8Recipe::rowwise)
+        over(all, whole || of_tp(sums), whole ? of != Of::weight : of_replicas(sums));
     return out;
 }
 
@@ -155,7 +166,7 @@ Fp8Products::Factor Fp8Products::factor(const at::Tensor& matrix, Of of, Sums su
     const bool wide_range = recipe_ == Fp8Recipe::tensorwise && of == Of::gradient;
     Quantized quantized
         = quantize(matrix, wide_range ? at::kFloat8_e5m2 : at::kFloat8_e4m3fn, block, kind, magnitudes, kernels_);
-    if (!on_cpu(matrix))
+    if (!is_emulated(matrix))
         return {{}, std::move(quantized)};
     return {dequantize(quantized, block, matrix.scalar_type() == at::kDouble ? at::kDouble : at::kFloat), {}};
 }
@@ -207,8 +218,8 @@ void Fp8Products::product_into(const at::Tensor& out, const Factor& a, const Fac
 at::Tensor Fp8Products::weight_gradient(const at::Tensor& slope, const at::Tensor& largest_slope, const at::Tensor& x,
     const at::Tensor& largest_x, Sums sums) const
 {
-    // Where no blocks run along a sequence, the sum over tokens may go as they lie; on a CPU it keeps its order.
-    const auto columns = tokens_in_block() > 0 || on_cpu(x) ? along_sequences : along_tokens;
+    // Where no blocks run along a sequence, the sum over tokens may go as they lie; emulated it keeps its order.
+    const auto columns = tokens_in_block() > 0 || is_emulated(x) ? along_sequences : along_tokens;
     return product(factor(columns(slope), Of::gradient, sums, largest_slope),
         factor(columns(x), Of::activation, sums, largest_x), x.scalar_type());
 }

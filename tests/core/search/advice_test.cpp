@@ -94,7 +94,7 @@ TEST(Edits, CombinedEditsAreBothChanges)
     EXPECT_EQ(both.summary, "micro_batch 8 -> 2, sharding none -> optimizer");
 }
 
-// Of stack fourfold FlashAttention-2 and cuDNN's kernel were measured on an H200.
+// Of stack fourfold FlashAttention-2 and cuDNN's kernel were measured on an H100 and an H200.
 TEST(Edits, AttentionByKernelsThatWereMeasuredThere)
 {
     const auto offered = [](const std::string& cluster, int cp, const std::string& kernel) {
@@ -112,7 +112,8 @@ TEST(Edits, AttentionByKernelsThatWereMeasuredThere)
     EXPECT_EQ(offered("dgx-h200", 1, "flash2"), "cudnn ");
     EXPECT_EQ(offered("dgx-h200", 1, "cudnn"), "flash2 ");
     EXPECT_EQ(offered("dgx-h200", 2, "flash2"), "") << "the trainer's ring has no cuDNN";
-    EXPECT_EQ(offered("dgx-h100", 1, "flash2"), "") << "nobody measured it there";
+    EXPECT_EQ(offered("dgx-h100", 1, "flash2"), "cudnn ");
+    EXPECT_EQ(offered("dgx-a100", 1, "flash2"), "") << "nobody measured it there";
 }
 
 TEST(Advice, WhatMakesItFit)

@@ -4,6 +4,7 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/compare/trace_difference.h"
+#include "app/view/prediction/steady_part.h"
 
 #include <QComboBox>
 #include <QGridLayout>
@@ -11,6 +12,7 @@
 #include <QSignalBlocker>
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -113,18 +115,23 @@ void CompareTimelines::showTimelines()
     double longest = 0;
     for (const Timeline* timeline : shown)
         longest = std::max(longest, timeline ? timeline->length_s : 0);
+    bool whole = true; // every micro-batch has its bars
     for (std::size_t i = 0; i < m_views.size(); ++i) {
         const int choice = m_choices[i]->currentIndex();
         const bool measured = choice >= 0 && m_offered[static_cast<std::size_t>(choice)].measured;
+        TimelineScene scene = shown[i] ? TimelineScene(*shown[i]) : TimelineScene();
+        if (shown[i] && !measured)
+            scene.set_steady(
+                view::steady_part(*m_entries[m_offered[static_cast<std::size_t>(choice)].entry].prediction));
+        whole = whole && !scene.steady();
         m_views[i]->setTitle(choice >= 0 ? m_choices[i]->currentText() : tr("Pipeline timeline"));
         m_views[i]->setEmptyText(choice >= 0 ? tr("This entry has no timeline.")
                                              : tr("Open a plan, or add one: its timeline appears here."));
-        m_views[i]->showTimeline(shown[i] ? TimelineScene(*shown[i]) : TimelineScene(),
-            measured ? tr("the traced step") : tr("predicted"), longest);
+        m_views[i]->showTimeline(std::move(scene), measured ? tr("the traced step") : tr("predicted"), longest);
         // The one with more stages gets more of the height.
         m_rows->setStretch(static_cast<int>(i), std::clamp(shown[i] ? shown[i]->stages : 0, kFewestRows, kMostRows));
     }
-    const bool both = shown[0] && shown[1] && shown[0] != shown[1];
+    const bool both = whole && shown[0] && shown[1] && shown[0] != shown[1];
     m_difference->setText(both ? traceDifference(*shown[0], *shown[1], kMostTerms) : QString());
     m_difference->setToolTip(both ? traceDifference(*shown[0], *shown[1], 100) : QString());
     m_difference->setVisible(!m_difference->text().isEmpty());

@@ -38,9 +38,9 @@ HistoryDetail::HistoryDetail(const HistoryModel& model, QWidget* parent)
     , m_failure(new FailureCard)
     , m_scatter(new ErrorScatter(model))
 {
-    m_throughput->setSubtitle(tr("tokens/s per GPU over optimizer steps"));
+    m_throughput->setSubtitle(tr("tokens/s per GPU by step"));
     m_throughput->setNames(tr("Measured"));
-    m_loss->setSubtitle(tr("cross-entropy over optimizer steps"));
+    m_loss->setSubtitle(tr("cross-entropy by step"));
     m_loss->setNames(tr("Training"), tr("Held-out"));
     for (LineChart* chart : {m_throughput, m_loss})
         chart->setEmptyText(tr("Select a run with steps."));

@@ -22,8 +22,10 @@
 #include "app/desktop/widgets/panels/warning_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/edits.h"
 #include "app/view/plan/facts.h"
 #include "app/view/prediction/plan_charts.h"
+#include "app/view/prediction/steady_part.h"
 
 #include <QFrame>
 
@@ -76,6 +78,10 @@ PlanPage::PlanPage(PlanDocument& document, QWidget* parent)
     });
     connect(m_warnings, &WarningBar::allRequested, this,
         [this] { showLongText(this, tr("Warnings of this prediction"), m_warnings->text()); });
+    connect(m_warnings, &WarningBar::configRequested, this, [this] {
+        showLongText(this, tr("What is used of the model's config"),
+            fromUtf8(view::config_report(m_document.plan())).join(QLatin1Char('\n')));
+    });
     connectDerivations();
     connect(&document, &PlanDocument::planChanged, this, &PlanPage::showMesh);
     showMesh();
@@ -173,9 +179,10 @@ void PlanPage::showAnswer()
         m_shown = prediction.get();
         m_figures->showFigures(view::answer_figures(*prediction));
         m_warnings->showWarnings(*prediction);
+        m_warnings->showConfig(!view::config_report(m_document.plan()).empty(), view::ignores_keys(m_document.plan()));
         m_bars->showMemory(*prediction);
         m_split->showParts(*prediction);
-        m_timeline->showTimeline(TimelineScene(prediction->timeline), fromUtf8(view::schedule_fact(prediction->plan)));
+        m_timeline->showTimeline(view::planned_scene(*prediction), fromUtf8(view::schedule_fact(prediction->plan)));
         selectStage(std::min(m_stage, m_bars->stages() - 1));
         showBounds();
     }

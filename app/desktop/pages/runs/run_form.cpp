@@ -192,11 +192,17 @@ void RunForm::refresh()
                               .arg(fromUtf8(view::layout_line(plan->layout)), fromUtf8(plan->model.name),
                                   fromUtf8(view::gpus_fact(*plan))));
     }
-    const std::optional<double>& expected = m_setup.expectation.tps_per_gpu;
-    m_expected->setText(expected
-            ? tr("Predicted: %1 tokens/s per GPU, %2 per step")
-                  .arg(throughputText(*expected), duration(m_setup.expectation.step_time_s.value_or(0)))
-            : tr("Predicted: %1").arg(unknownText()));
+    // What cannot run here is predicted all the same, of the software that was planned for.
+    const std::shared_ptr<const Prediction>& planned = m_document->prediction();
+    const view::RunExpectation& expected = m_setup.expectation;
+    const auto predicted = [](const QString& words, double tps, double step) {
+        return words + tr(": %1 tokens/s per GPU, %2 per step").arg(throughputText(tps), duration(step));
+    };
+    m_expected->setText(expected.tps_per_gpu
+            ? predicted(tr("Predicted"), *expected.tps_per_gpu, expected.step_time_s.value_or(0))
+            : planned && planned->tps_per_gpu ? predicted(tr("Predicted of %1").arg(fromUtf8(planned->plan.stack.name)),
+                  *planned->tps_per_gpu, planned->step_time_s.value_or(0))
+                                              : tr("Predicted: %1").arg(unknownText()));
     showState();
 }
 

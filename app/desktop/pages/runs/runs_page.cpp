@@ -327,12 +327,17 @@ void RunsPage::showPoints()
     m_throughput->setLevel(expected.tps_per_gpu,
         predicted(expected.tps_per_gpu,
             grouped(expected.tps_per_gpu.value_or(0), expected.tps_per_gpu.value_or(0) < 100 ? 1 : 0)));
-    std::optional<std::pair<double, double>> interval;
-    if (expected.tps_interval)
-        interval.emplace(expected.tps_interval->low, expected.tps_interval->high);
-    m_throughput->setLevelBand(interval, tr("90 %"));
+    constexpr double kPerCent = 100;
+    const auto field = [this](LineChart* chart, const std::optional<Range>& interval, double scale = 1) {
+        chart->setLevelBand(
+            interval ? std::optional(std::pair(interval->low * scale, interval->high * scale)) : std::nullopt,
+            tr("90 %"));
+    };
+    field(m_throughput, expected.tps_interval);
+    field(m_memory, expected.memory_interval);
+    field(m_mfu, expected.mfu_interval, kPerCent);
     m_memory->setLevel(expected.memory_gib, predicted(expected.memory_gib, gib(expected.memory_gib.value_or(0))));
-    const double mfu = expected.mfu.value_or(0) * 100;
+    const double mfu = expected.mfu.value_or(0) * kPerCent;
     m_mfu->setLevel(expected.mfu ? std::optional(mfu) : std::nullopt, predicted(expected.mfu, grouped(mfu, 1)));
     for (LineChart* chart : {m_throughput, m_loss, m_memory, m_mfu, m_experts})
         chart->setMinimumX(run.total_steps());

@@ -41,7 +41,8 @@ namespace fourfold::ui {
 namespace {
 constexpr int kMostExported = 100'000;
 // Of the session.
-const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("gpus"), kUpTo = QStringLiteral("upTo"),
+const QString kObjective = QStringLiteral("objective"), kGpus = QStringLiteral("gpus"),
+              kPlanGpus = QStringLiteral("planGpus"), kUpTo = QStringLiteral("upTo"),
               kConstraint = QStringLiteral("constraint"), kFilter = QStringLiteral("filter"),
               kParetoOnly = QStringLiteral("paretoOnly"), kShowRefused = QStringLiteral("showRefused");
 
@@ -71,7 +72,7 @@ SearchPage::SearchPage(PlanTabs& plans)
     for (QLabel* line : {m_question, m_state})
         line->setWordWrap(false);
     QWidget* chart = holderOf(columnOf({m_scatter}, 0, {12, 12, 12, 12}));
-    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {78, 22});
+    QSplitter* split = makeSplitter(QStringLiteral("search.columns"), Qt::Horizontal, {makeResults(), chart}, {79, 21});
     setLayout(columnOf({makeQuestion(), {split, 1}}));
     connectParts();
     showState();
@@ -228,8 +229,9 @@ bool SearchPage::focusFilter()
 QVariantMap SearchPage::state() const
 {
     return {{kObjective, m_objective->currentData()}, {kGpus, m_asked == &m_plans.current() ? m_gpus->value() : 0},
-        {kUpTo, m_upTo->isChecked()}, {kConstraint, m_constraint->text()}, {kFilter, m_filter->text()},
-        {kParetoOnly, m_paretoOnly->isChecked()}, {kShowRefused, m_showRefused->isChecked()}};
+        {kPlanGpus, m_planGpus}, {kUpTo, m_upTo->isChecked()}, {kConstraint, m_constraint->text()},
+        {kFilter, m_filter->text()}, {kParetoOnly, m_paretoOnly->isChecked()},
+        {kShowRefused, m_showRefused->isChecked()}};
 }
 
 void SearchPage::restore(const QVariantMap& state)
@@ -240,6 +242,7 @@ void SearchPage::restore(const QVariantMap& state)
         gpus > 0) { // of the plan that was asked about, which is open again
         m_gpus->setValue(gpus);
         m_asked = &m_plans.current();
+        m_planGpus = state.value(kPlanGpus).toInt();
     }
     m_upTo->setChecked(state.value(kUpTo).toBool());
     m_constraint->setText(state.value(kConstraint).toString());
@@ -255,9 +258,11 @@ void SearchPage::showPlan()
     const PlanDocument& document = m_plans.current();
     const std::optional<ResolvedPlan>& plan = document.lastResolved();
     if (plan) {
-        if (m_asked != &document)
+        // What was typed stays for as long as the plan keeps its own number: a tab may get another plan.
+        if (m_asked != &document || m_planGpus != plan->gpus)
             m_gpus->setValue(plan->gpus);
         m_asked = &document;
+        m_planGpus = plan->gpus;
         m_question->setText(
             tr("%1 on %2, %3 sequences of %4 tokens, %5")
                 .arg(fromUtf8(plan->model.name), fromUtf8(plan->cluster.name), grouped(plan->training.global_batch),
@@ -268,14 +273,13 @@ void SearchPage::showPlan()
     showState();
 }
 
-// With the plan that was searched from. One that is gone, is not valid any more, does not fit, or asks something else
-// by now is nothing to be faster than.
+// With the plan that was searched from, while it is open and valid.
 void SearchPage::comparePlan()
 {
-    const bool comparable = m_searched && m_plans.indexOf(*m_searched) >= 0 && m_searched->isAnswered()
-        && m_searched->prediction()->feasible && view::answers(m_service.request(), *m_searched->resolved());
-    m_results.setPlan(comparable ? m_searched->title() : QString(),
-        comparable ? m_searched->prediction()->tps_per_gpu : std::nullopt);
+    std::optional<double> its;
+    if (m_searched && m_plans.indexOf(*m_searched) >= 0 && m_searched->isAnswered())
+        its = view::throughput_to_beat(m_service.request(), *m_searched->resolved(), *m_searched->prediction());
+    m_results.setPlan(its ? m_searched->title() : QString(), its);
 }
 
 std::vector<int> SearchPage::gpuCounts(const ResolvedPlan& plan) const

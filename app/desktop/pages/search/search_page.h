@@ -92,6 +92,7 @@ private:
     QPointer<PlanDocument> m_searched; // what the results answer; null: closed, or no search yet
     QMetaObject::Connection m_searchedChanged;
     const PlanDocument* m_asked = nullptr; // identity only: whose number of GPUs is in the field
+    int m_planGpus = 0; // that it had then
 };
 
 } // namespace fourfold::ui

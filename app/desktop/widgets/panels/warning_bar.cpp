@@ -19,15 +19,25 @@ WarningBar::WarningBar(QWidget* parent)
     : QFrame(parent)
     , m_first(named(makeWords("muted", {}, new ElidedLabel), "warningText"))
     , m_more(makeButton({}, "small", "allWarnings"))
+    , m_config(makeButton({}, "small", "modelConfig",
+          tr("What the planner uses of the model's config.json, what it does not, and what that may cost")))
 {
     setProperty("role", "frame");
     fixHeight(this, kWarningBarHeight); // there also without a warning: an edit must not make the page jump
     m_first->setWordWrap(false);
     m_first->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    setLayout(rowOf({{m_first, 1}, m_more}, 8, {12, 2, 8, 2}));
+    setLayout(rowOf({{m_first, 1}, m_config, m_more}, 8, {12, 2, 8, 2}));
+    connect(m_config, &QPushButton::clicked, this, &WarningBar::configRequested);
     connect(m_more, &QPushButton::clicked, this, &WarningBar::allRequested);
     m_first->setText(tr("Warnings are named here as soon as the plan is valid."));
     m_more->hide();
+    m_config->hide();
+}
+
+void WarningBar::showConfig(bool isThere, bool hasIgnored)
+{
+    m_config->setText(hasIgnored ? tr("Config: keys ignored") : tr("Config"));
+    m_config->setVisible(isThere);
 }
 
 void WarningBar::showWarnings(const Prediction& prediction)

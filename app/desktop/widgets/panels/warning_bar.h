@@ -16,14 +16,17 @@ class WarningBar : public QFrame {
 public:
     explicit WarningBar(QWidget* parent = nullptr);
     void showWarnings(const Prediction& prediction);
+    // Whether the model comes from a config.json, and whether keys of it are not used.
+    void showConfig(bool isThere, bool hasIgnored);
     [[nodiscard]] QString text() const { return m_all; } // one warning a line; empty: there are none
 
 signals:
     void allRequested();
+    void configRequested();
 
 private:
     QLabel* m_first;
-    QPushButton* m_more;
+    QPushButton *m_more, *m_config;
     QString m_all;
 };
 

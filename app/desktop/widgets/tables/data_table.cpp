@@ -140,7 +140,7 @@ bool DataTable::isCut(int column) const
     return (side & Qt::AlignRight) == 0;
 }
 
-int DataTable::widthOf(int column) const
+int DataTable::widthOf(int column, int widestWords) const
 {
     const bool isGiven = column < m_widths.size();
     if (!m_isFitting || !model() || model()->rowCount() == 0)
@@ -151,9 +151,13 @@ int DataTable::widthOf(int column) const
     for (int i = 1; i <= kSampled && !isCut(column) && rows > kSampled; ++i)
         held = std::max(
             held, sizeHintForIndex(model()->index(int(std::int64_t(rows) * i / kSampled) - 1, column)).width());
-    const int needed = std::max(title, held + px(8));
-    const int widest = px(isGiven ? m_widths[column] : kWidestWords);
-    return isCut(column) ? std::max(title, std::min(needed, widest)) : needed;
+    const int needed = std::max(title, held + px(2));
+    return isCut(column) ? std::max(title, std::min(needed, widestWords)) : needed;
+}
+
+int DataTable::widthOf(int column) const
+{
+    return widthOf(column, px(column < m_widths.size() ? m_widths[column] : kWidestWords));
 }
 
 int DataTable::fittedColumns() const
@@ -169,13 +173,22 @@ void DataTable::grow()
         if (m_grown[i] > 0 && !isColumnHidden(i) && columnWidth(i) != m_grown[i])
             return; // the user's
     }
-    QList<int> widths;
-    int spare = viewport()->width(), growing = 0;
+    QList<int> widths, wanted; // wanted: what would show the words whole
+    int spare = viewport()->width(), growing = 0, missing = 0;
     const int columns = fittedColumns();
     for (int i = 0; i < columns; ++i) {
+        const bool grows = m_growing.contains(i) && !isColumnHidden(i);
         widths << (isColumnHidden(i) ? 0 : widthOf(i));
+        wanted << (grows ? std::max(0, widthOf(i, px(kWidestWords)) - widths.back()) : 0);
         spare -= widths.back();
-        growing += m_growing.contains(i) && !isColumnHidden(i);
+        missing += wanted.back();
+        growing += grows;
+    }
+    // First to the columns whose words are cut, then to all alike.
+    if (const int given = std::clamp(spare, 0, missing); given > 0) {
+        for (int i = 0; i < columns; ++i)
+            widths[i] += static_cast<int>(std::int64_t(wanted[i]) * given / missing);
+        spare -= given;
     }
     m_grown.clear();
     for (int i = 0; i + 1 < columns; ++i) { // the last one takes what is left anyway

@@ -70,6 +70,7 @@ protected:
 private:
     void grow();
     [[nodiscard]] int widthOf(int column) const; // without what grow() adds
+    [[nodiscard]] int widthOf(int column, int widestWords) const; // were this the most for a column that may cut words
     [[nodiscard]] int fittedColumns() const; // how many grow() looks at
     void fitRows();
     void fitColumns(); // where zoom or number of columns are others than those of the widths

@@ -12,10 +12,12 @@
 #include <QPainter>
 #include <QStyleOptionHeader>
 
+#include <algorithm>
+
 namespace fourfold::ui {
 
 namespace {
-constexpr int kSidePadding = 8; // of the style sheet
+constexpr int kBesideWords = 2 * 8 + 1 + 1; // padding and line of the style sheet, and a pixel that fonts round to
 constexpr int kMarkRoom = 6, kMarkHeight = 4, kMarkTop = 2; // lengths at 100 % zoom
 } // namespace
 
@@ -42,8 +44,10 @@ void TableHeader::addColumns(QMenu& menu)
 {
     for (int place = 0; place < count(); ++place) {
         const int column = logicalIndex(place);
-        const QString title = model()->headerData(column, Qt::Horizontal).toString();
-        QAction* action = menu.addAction(QString(title).replace(QLatin1Char('\n'), QLatin1Char(' ')));
+        QString title = model()->headerData(column, Qt::Horizontal).toString();
+        if (title.isEmpty())
+            title = model()->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+        QAction* action = menu.addAction(title.replace(QLatin1Char('\n'), QLatin1Char(' ')));
         action->setCheckable(true);
         action->setChecked(!isSectionHidden(column));
         action->setEnabled(isSectionHidden(column) || count() - hiddenSectionCount() > 1);
@@ -64,22 +68,31 @@ void TableHeader::initStyleOptionForIndex(QStyleOptionHeader* option, int sectio
     QStringList lines = model()->headerData(section, orientation()).toString().split(QLatin1Char('\n'));
     if (lines.size() < 2)
         return;
-    QFont bold = font();
-    bold.setWeight(QFont::DemiBold); // as in the style sheet
-    const QFontMetrics metrics(bold);
+    const QFontMetrics metrics(wordsFont());
     for (QString& line : lines)
-        line = metrics.elidedText(line, textElideMode(), sectionSize(section) - 2 * kSidePadding - 2);
+        line = metrics.elidedText(line, textElideMode(), sectionSize(section) - kBesideWords);
     option->text = lines.join(QLatin1Char('\n'));
 }
 
 QSize TableHeader::sectionSizeFromContents(int section) const
 {
     const QSize size = QHeaderView::sectionSizeFromContents(section);
-    if (!isSortIndicatorShown())
+    if (!isSortIndicatorShown() || !model())
         return size;
-    // Qt leaves room for its mark beside the words, as wide as the heading is high; ours stands over them.
-    const int beside = size.height() + style()->pixelMetric(QStyle::PM_HeaderMargin, nullptr, this);
-    return size + QSize(px(4) - beside, px(kMarkRoom));
+    // Qt leaves room for its mark beside the words; ours stands over them.
+    const QFontMetrics metrics(wordsFont());
+    int words = 0;
+    for (const QString& line : model()->headerData(section, orientation()).toString().split(QLatin1Char('\n')))
+        words = std::max(words, metrics.horizontalAdvance(line));
+    return {words + kBesideWords, size.height() + px(kMarkRoom)};
+}
+
+// As in the style sheet.
+QFont TableHeader::wordsFont() const
+{
+    QFont bold = font();
+    bold.setWeight(QFont::DemiBold);
+    return bold;
 }
 
 void TableHeader::paintSection(QPainter* painter, const QRect& rect, int section) const

@@ -24,6 +24,9 @@ protected:
     void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override;
     [[nodiscard]] QSize sectionSizeFromContents(int section) const override;
     void paintSection(QPainter* painter, const QRect& rect, int section) const override;
+
+private:
+    [[nodiscard]] QFont wordsFont() const;
 };
 
 } // namespace fourfold::ui

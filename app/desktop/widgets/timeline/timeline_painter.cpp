@@ -7,6 +7,7 @@
 #include "app/desktop/widgets/text/text_line.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/models/shared/text.h"
+#include "app/view/prediction/steady_part.h"
 
 #include <QPaintEngine>
 #include <QPainter>
@@ -126,6 +127,32 @@ void paintNames(QPainter& painter, const TimelinePicture& picture, const Theme& 
                                                          : TimelinePainter::tr("Stage %1").arg(row);
         picture.cut.draw(painter, place, Qt::AlignLeft | Qt::AlignVCenter, name);
     }
+}
+
+// Hatched, and said where there is room.
+void paintSteady(QPainter& painter, const TimelinePicture& picture, const Theme& theme)
+{
+    const TimelineGeometry& at = picture.at;
+    const std::optional<view::SteadyPart>& steady = picture.scene.steady();
+    if (!steady)
+        return;
+    const auto inside
+        = [&at](double time) { return std::clamp(at.xAt(time), double(at.rows.left()), double(at.rows.right() + 1)); };
+    const QRectF place(QPointF(inside(steady->begin_s), at.rows.top()), QPointF(inside(steady->end_s), at.bottom()));
+    if (place.width() < 1)
+        return;
+    painter.fillRect(place, theme.panel);
+    painter.fillRect(place, QBrush(theme.muted, Qt::BDiagPattern));
+    painter.setFont(scaledFont(-0.5));
+    const QString words = fromUtf8(view::steady_words(*steady));
+    QRectF label(0, 0, lineWidth(painter.font(), words) + px(12), px(18));
+    picture.cut.note(place, words);
+    if (label.width() > place.width() || label.height() > place.height())
+        return;
+    label.moveCenter(place.center());
+    painter.fillRect(label, theme.panel);
+    painter.setPen(theme.text);
+    drawLine(painter, label, Qt::AlignCenter, words);
 }
 
 // Numbers, patterns and edges only for bars that are wide enough to carry them.
@@ -308,6 +335,7 @@ void TimelinePainter::paint(QPainter& painter, const TimelinePicture& picture, c
     paintAxis(painter, picture, theme);
     paintNames(painter, picture, theme);
     paintRows(painter, picture, theme);
+    paintSteady(painter, picture, theme);
     paintNumbers(painter, picture, theme);
     paintOutlines(painter, picture, theme);
     if (!at.overview.isEmpty())

@@ -5,14 +5,33 @@
 #include "app/view/answer.h"
 #include "app/view/compare/comparison.h"
 #include "app/view/text.h"
+#include "core/base/json_member.h"
 #include "core/report/views/plan_tables.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::tui {
 
+namespace {
+constexpr int kEntryColumns = 34, kBarsFrom = 20; // rows above which there is room for bars
+constexpr const char* kNoneHasAnAnswer = "No plan that has an answer";
+constexpr const char* kTwoAreNeeded = "Two timelines are needed: `a` adds another";
+} // namespace
+
 ComparePage::ComparePage(Desk& desk)
     : Page(desk)
+    , list_(desk)
+    , sets_(
+          desk,
+          [this] {
+              view::KeptComparison kept = comparison();
+              kept.left_out.clear();
+              kept.plans = list_.files_of_plans(false);
+              return kept;
+          },
+          [this](const view::KeptComparison& kept) { show(kept); })
+    , questions_(desk, list_, sets_)
     , table_view_({}, 2)
     , sweep_(desk)
     , scaling_(desk)
@@ -23,7 +42,7 @@ ComparePage::ComparePage(Desk& desk)
               return Expected<void>();
           })
 {
-    sweep_.compare = [this](const ResolvedPlan& plan) { add(plan); };
+    sweep_.compare = [this](const ResolvedPlan& plan) { list_.add(plan); };
 }
 
 // What is compared differs from time to time: its columns are no part of a view here.
@@ -34,58 +53,43 @@ view::SavedView ComparePage::as_view() const
     return view;
 }
 
-std::vector<ComparePage::Entry> ComparePage::all() const
+view::KeptComparison ComparePage::comparison() const
 {
-    std::vector<Entry> all;
-    if (desk_.plan().prediction() && !left_out_.contains(&desk_.plan()))
-        all.push_back({"this plan", "plan", desk_.plan().prediction(), {}, {}, {}, {}, &desk_.plan()});
-    for (int i = 0; i < desk_.plans().count(); ++i) {
-        const view::PlanEditor& plan = desk_.plans().at(i);
-        if (i != desk_.plans().current_index() && plan.prediction() && !left_out_.contains(&plan))
-            all.push_back(
-                {std::to_string(i + 1) + " " + plan.state().title(), "plan", plan.prediction(), {}, {}, {}, {}, &plan});
-    }
-    all.insert(all.end(), entries_.begin(), entries_.end());
-    return all;
+    view::KeptComparison kept = list_.kept();
+    kept.series = scaling_.origins();
+    kept.differences_only = differences_only_;
+    return kept;
 }
 
-std::size_t ComparePage::reference(const std::vector<Entry>& all) const
+void ComparePage::show(const view::KeptComparison& kept)
 {
-    const auto found
-        = std::ranges::find_if(all, [this](const Entry& entry) { return reference_ && entry.is(*reference_); });
-    return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
+    differences_only_ = kept.differences_only;
+    list_.show(kept);
+    scaling_.show(kept.series);
+    desk_.forget_message();
 }
 
-Table ComparePage::table(const std::vector<Entry>& all)
+Json ComparePage::state() const
 {
-    Table table;
-    table.columns = view::comparison_columns();
-    for (const Entry& entry : all)
-        table.rows.push_back(view::comparison_row(entry.name, entry.kind, *entry.prediction, entry.measured.get()));
-    return table;
+    Json state = list_.state();
+    state.update({{"differences_only", differences_only_}, {"shown", static_cast<int>(shown_)}, {"bars", bars_.state()},
+        {"series", scaling_.state()}, {"sets", sets_.state()}});
+    return state;
 }
 
-std::vector<NamedTimeline> ComparePage::timelines(const std::vector<Entry>& all)
+void ComparePage::restore(const Json& state)
 {
-    std::vector<NamedTimeline> timelines;
-    for (const Entry& entry : all)
-        timelines.push_back({entry.name, {entry.prediction, &entry.prediction->timeline}});
-    for (const Entry& entry : all) {
-        if (entry.trace)
-            timelines.push_back({entry.name + ", measured", entry.trace});
-    }
-    return timelines;
+    sets_.restore(state.value("sets", Json()));
+    differences_only_ = state.contains("differences_only") && state["differences_only"] == true;
+    shown_ = static_cast<Shown>(std::clamp(member_or(state, "shown", 0), 0, static_cast<int>(Shown::scaling)));
+    bars_.restore(member_or(state, "bars", 0));
+    scaling_.restore(state.value("series", Json()));
+    list_.restore(state);
 }
 
 void ComparePage::tick()
 {
-    std::erase_if(left_out_, [this](const view::PlanEditor* plan) { // closed since
-        for (int i = 0; i < desk_.plans().count(); ++i) {
-            if (&desk_.plans().at(i) == plan)
-                return false;
-        }
-        return true;
-    });
+    list_.forget_closed();
     if (desk_.page() == PageId::compare && shown_ == Shown::sweep)
         sweep_.tick();
     if (desk_.page() == PageId::compare && shown_ == Shown::scaling)
@@ -95,10 +99,19 @@ void ComparePage::tick()
 std::vector<ScalingChart::Compared> ComparePage::compared() const
 {
     std::vector<ScalingChart::Compared> compared;
-    for (const Entry& entry : all())
-        compared.push_back({entry.name, entry.prediction,
-            entry.measured ? entry.measured->measured_tps_per_gpu : std::nullopt, entry.table});
+    for (const CompareEntry& entry : list_.all())
+        compared.push_back({entry.name, entry.prediction, entry.tps_per_gpu(), entry.table});
     return compared;
+}
+
+Table ComparePage::side_by_side(const CompareEntries& all) const
+{
+    return view::side_by_side(compared_table(all), differences_only_, list_.reference(all));
+}
+
+std::string ComparePage::head(const CompareEntries& all) const
+{
+    return "Others against " + all[list_.reference(all)].name + (differences_only_ ? "; differences only" : "");
 }
 
 std::string ComparePage::hints() const
@@ -122,55 +135,109 @@ std::vector<std::string> ComparePage::lines()
         return sweep_.lines();
     if (shown_ == Shown::scaling)
         return scaling_.lines();
-    std::vector<std::string> lines;
-    const std::vector<Entry> all = this->all();
-    const Table entries = table(all);
-    if (entries.rows.empty())
-        return {"No plan that has an answer"};
-    const std::size_t reference = this->reference(all);
-    lines.push_back(entries.rows.size() == 1
+    const CompareEntries all = list_.all();
+    if (all.empty())
+        return {kNoneHasAnAnswer};
+    std::vector<std::string> lines{all.size() == 1
             ? desk_.keyed("Only this plan; `a` adds stored runs, other plans, published rows; a search adds layouts "
                           "with `C`")
-            : "Others against " + std::get<std::string>(entries.rows[reference].front())
-                + (differences_only_ ? "; differences only" : ""));
+            : head(all)};
     if (shown_ == Shown::timelines) {
-        const std::string words = timelines_.said(timelines(all), reference);
-        lines.push_back(words.empty() ? desk_.keyed("Two timelines are needed: `a` adds another") : words);
+        const std::string words = timelines_.said(compared_timelines(all), list_.reference(all));
+        lines.push_back(words.empty() ? desk_.keyed(kTwoAreNeeded) : words);
         if (!timelines_.remark().empty())
             lines.push_back(timelines_.remark());
         return lines;
     }
-    speak_rows(lines, view::side_by_side(entries, differences_only_, reference), -1, 200);
+    speak_rows(lines, side_by_side(all), -1, 200);
     return lines;
+}
+
+void ComparePage::draw(Canvas& canvas, const Rect& place, const Look& look)
+{
+    const Rect inside{place.row, place.column + 1, place.rows, place.columns - 2};
+    if (shown_ == Shown::sweep) {
+        sweep_.draw(canvas, inside);
+        return;
+    }
+    if (shown_ == Shown::scaling) {
+        scaling_.draw(canvas, inside, look);
+        return;
+    }
+    const CompareEntries all = list_.all();
+    if (all.empty()) {
+        canvas.text(inside.row + 1, inside.column, kNoneHasAnAnswer, kMuted);
+        return;
+    }
+    canvas.text_in(inside.row, inside.column, inside.columns,
+        all.size() == 1
+            ? desk_.keyed("`a` adds stored runs, other plans, published rows; a search adds layouts with `C`")
+            : head(all),
+        kMuted);
+    const Rect body{inside.row + 1, inside.column, inside.rows - 1, inside.columns};
+    if (shown_ == Shown::table) {
+        draw_table(canvas, body, all, look);
+        return;
+    }
+    const std::vector<NamedTimeline> timelines = compared_timelines(all);
+    if (timelines.size() < 2)
+        canvas.text_in(body.row, body.column, body.columns, desk_.keyed(kTwoAreNeeded), kMuted);
+    else
+        timelines_.draw(canvas, body, timelines, list_.reference(all), look);
+}
+
+void ComparePage::draw_table(Canvas& canvas, const Rect& place, const CompareEntries& all, const Look& look)
+{
+    const Table side = side_by_side(all);
+    std::vector<TableView::Column> heads;
+    for (const Column& column : side.columns)
+        heads.push_back({fitted_in_middle(column.title.empty() ? column.key : column.title, kEntryColumns),
+            heads.size() > 1, kEntryColumns});
+    table_view_.set_columns(std::move(heads));
+    TableView::Content content;
+    content.rows = static_cast<int>(side.rows.size());
+    content.text = [&](int row, int column) {
+        return shown(side.rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)],
+            side.columns[static_cast<std::size_t>(column)]);
+    };
+    const int bold = static_cast<int>(list_.reference(all)) + 2;
+    content.style = [bold](int, int column) { return column == bold ? kBold : Style{}; };
+    const bool has_bars = all.size() > 1 && place.rows >= kBarsFrom;
+    const BarChart chart = has_bars ? bars_.chart(all) : BarChart();
+    const int rows = has_bars ? CompareBars::rows_of(chart) : 0;
+    table_view_.draw(canvas, {place.row, place.column, place.rows - rows, place.columns}, content);
+    if (has_bars)
+        bars_.draw(canvas, {place.row + place.rows - rows, place.column, rows, place.columns}, chart, look);
 }
 
 bool ComparePage::key(const Key& key)
 {
+    const auto turn = [this](Shown to) { shown_ = shown_ == to ? Shown::table : to; };
     if (key.is('X')) {
-        desk_.ask_to_report([this] { return report(); });
+        desk_.exports().ask_for_report([this] { return report(); });
     } else if (key.is('T')) {
         if (shown_ == Shown::scaling)
-            desk_.show_table("Scaling", scaling_.table());
+            desk_.exports().show_table("Scaling", scaling_.table());
         else
-            desk_.show_table("Comparison", table(all()));
+            desk_.exports().show_table("Comparison", compared_table(list_.all()));
     } else if (key.is('v')) {
-        shown_ = shown_ == Shown::timelines ? Shown::table : Shown::timelines;
+        turn(Shown::timelines);
     } else if (key.is('m')) {
-        shown_ = shown_ == Shown::sweep ? Shown::table : Shown::sweep;
+        turn(Shown::sweep);
     } else if (key.is('s')) {
-        shown_ = shown_ == Shown::scaling ? Shown::table : Shown::scaling;
+        turn(Shown::scaling);
     } else if (shown_ == Shown::sweep && sweep_.key(key)) {
         return true;
     } else if (shown_ == Shown::scaling && scaling_.key(key)) {
         return true;
-    } else if (shown_ == Shown::timelines && timelines_.key(key, timelines(all()).size())) {
+    } else if (shown_ == Shown::timelines && timelines_.key(key, compared_timelines(list_.all()).size())) {
         return true;
     } else if (key.is('a')) {
-        ask_to_add();
+        questions_.ask_to_add();
     } else if (key.is('x') || key.code == Key::erase) {
-        ask_to_remove();
+        questions_.ask_to_remove();
     } else if (key.is('f')) {
-        ask_reference();
+        questions_.ask_reference();
     } else if (key.is('W')) {
         show_warnings();
     } else if (key.is('V')) {
@@ -178,62 +245,116 @@ bool ComparePage::key(const Key& key)
     } else if (key.is('d')) {
         differences_only_ = !differences_only_;
     } else if (key.is('b')) {
-        bar_figure_
-            = static_cast<view::ComparedFigure>((static_cast<std::size_t>(bar_figure_) + 1) % view::kComparedFigures);
-    } else if (key.is('e') && shown_ == Shown::timelines) {
-        ask_to_export_timeline();
+        bars_.next_figure();
     } else if (key.is('e')) {
-        desk_.ask_to_export(
-            "comparison", [this] { return table(all()); }, Picture([this] { return Chart(bars(all(), bar_figure_)); }));
+        ask_to_export();
     } else {
         return table_view_.key(key, 100);
     }
     return true;
 }
 
+void ComparePage::ask_to_export()
+{
+    if (shown_ == Shown::timelines)
+        ask_to_export_timeline();
+    else
+        desk_.exports().ask(
+            "comparison", [this] { return compared_table(list_.all()); },
+            Picture([this] { return Chart(bars_.chart(list_.all())); }));
+}
+
 void ComparePage::ask_to_export_timeline()
 {
-    const std::vector<Entry> compared = all();
-    const std::vector<NamedTimeline> timelines = ComparePage::timelines(compared);
+    const CompareEntries compared = list_.all();
+    const std::vector<NamedTimeline> timelines = compared_timelines(compared);
     std::vector<NamedTimeline> shown;
-    for (const std::size_t at : timelines_.on_show(timelines.size(), reference(compared))) {
+    for (const std::size_t at : timelines_.on_show(timelines.size(), list_.reference(compared))) {
         if (at < timelines.size())
             shown.push_back(timelines[at]);
     }
     std::vector<Picker::Item> items;
     for (const NamedTimeline& one : shown)
         items.push_back({one.name, "", [this, one] {
-                             desk_.ask_to_export(
+                             desk_.exports().ask(
                                  "timeline", [one] { return spans_table(*one.timeline); }, {*one.timeline, one.name});
                          }});
     if (shown.size() > 1)
         items.push_back({"Both in one picture", "on one axis",
-            [this, shown] { desk_.ask_to_export("timelines", {}, both_timelines(shown)); }});
+            [this, shown] { desk_.exports().ask("timelines", {}, both_timelines(shown)); }});
     if (!items.empty())
         desk_.open(std::make_unique<Picker>("Export which timeline", std::move(items)));
-}
-
-void ComparePage::ask_reference()
-{
-    std::vector<Picker::Item> items;
-    const std::vector<Entry> compared = all();
-    for (const Entry& entry : compared)
-        items.push_back({entry.name, entry.kind, [this, entry] { reference_ = entry; }});
-    if (items.empty())
-        desk_.tell("There is nothing to compare with");
-    else
-        desk_.open(std::make_unique<Picker>("Compare with", std::move(items)));
 }
 
 void ComparePage::show_warnings()
 {
     std::string text;
-    for (const Entry& entry : all())
+    for (const CompareEntry& entry : list_.all())
         text += "# " + entry.name + "\n"
             + (entry.prediction->warnings.empty() ? "none\n"
                                                   : view::warning_lines(entry.prediction->warnings).substr(1) + "\n")
             + "\n";
     desk_.open(std::make_unique<Pager>("Warnings", text.empty() ? "Nothing is compared" : text));
+}
+
+std::vector<Copy> ComparePage::copies()
+{
+    if (shown_ == Shown::sweep)
+        return {{"The map of layouts", [this] { return sweep_.copied(); }}};
+    if (shown_ == Shown::scaling)
+        return {{"The scaling", [this] { return spreadsheet_rows(scaling_.table()); }}};
+    if (shown_ == Shown::timelines)
+        return {{"The difference of the timelines", [this] {
+                     const CompareEntries compared = list_.all();
+                     return timelines_.said(compared_timelines(compared), list_.reference(compared));
+                 }}};
+    return {{"The table as it is on show", [this] { return spreadsheet_rows(side_by_side(list_.all())); }},
+        {"The table, a row an entry", [this] { return spreadsheet_rows(compared_table(list_.all())); }}};
+}
+
+// The table and the charts; of two timelines both, of a sweep its map.
+ReportPage ComparePage::report()
+{
+    ReportPage page;
+    const CompareEntries all = list_.all();
+    if (shown_ == Shown::sweep) {
+        const TileChart map = sweep_.picture();
+        page = {map.title, {map.note}, {{Chart(map), 900}}};
+    } else if (shown_ == Shown::scaling) {
+        const PlotChart scaling = scaling_.picture();
+        page = {scaling.title, {}, {{Chart(scaling), 480}}};
+    } else if (shown_ == Shown::timelines && !all.empty()) {
+        page.title = "Two timelines";
+        const std::vector<NamedTimeline> timelines = compared_timelines(all);
+        const std::size_t reference = list_.reference(all);
+        page.lines.push_back(timelines_.said(timelines, reference));
+        ReportTimelines both;
+        for (const std::size_t at : timelines_.on_show(timelines.size(), reference))
+            both.push_back({timelines[at].timeline, timelines[at].name});
+        page.parts.push_back({std::move(both), 640});
+    } else if (!all.empty()) {
+        page = report_of_table(all);
+    }
+    page.lines.push_back(view::report_day());
+    return page;
+}
+
+ReportPage ComparePage::report_of_table(const CompareEntries& all) const
+{
+    ReportPage page;
+    page.title = "Comparison of " + view::counted(double(all.size()), "entry", "entries");
+    page.lines.push_back("Differences against " + all[list_.reference(all)].name);
+    for (const CompareEntry& entry : all) {
+        for (const std::string& warning : entry.prediction->warnings)
+            page.lines.push_back("Warning for " + entry.name + ": " + warning);
+    }
+    page.parts.push_back({side_by_side(all)});
+    for (std::size_t i = 0; i < view::kComparedFigures; ++i) {
+        BarChart chart = CompareBars::chart(all, static_cast<view::ComparedFigure>(i));
+        const double height = 75 + 30 * double(chart.rows.size());
+        page.parts.push_back({Chart(std::move(chart)), height, true});
+    }
+    return page;
 }
 
 std::vector<Command> ComparePage::commands()

@@ -137,7 +137,7 @@ bool ScalingChart::key(const Key& key)
         else
             desk_.tell(desk_.keyed("`x` removes a table's series; entries of the comparison go in the table (`s`)"));
     } else if (key.is('e')) {
-        desk_.ask_to_export(
+        desk_.exports().ask(
             "scaling", [this] { return table(); }, Picture([this] { return Chart(picture()); }));
     } else {
         return legend_.key(key, static_cast<int>(series_.size() + published_.size()));

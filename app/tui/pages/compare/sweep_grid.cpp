@@ -115,7 +115,7 @@ bool SweepGrid::key(const Key& key)
     else if (key.is('t'))
         ask_table();
     else if (key.is('e'))
-        desk_.ask_to_export(
+        desk_.exports().ask(
             "sweep", [this] { return table(TableFormat::csv); }, Picture([this] { return Chart(picture()); }));
     else
         return view_.key(key, static_cast<int>(grid_.layouts.size()));

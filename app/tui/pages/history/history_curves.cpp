@@ -275,7 +275,7 @@ bool HistoryCurves::key(const Key& key)
         ask_to_export();
     } else if (key.is('T')) {
         const CurveMetric metric = *figures_.begin();
-        desk_.show_table(view::title_of(metric), table(metric));
+        desk_.exports().show_table(view::title_of(metric), table(metric));
     } else {
         return legend_.key(key, static_cast<int>(curves.entries().size()));
     }
@@ -420,7 +420,7 @@ Table HistoryCurves::table(CurveMetric metric) const
 void HistoryCurves::ask_to_export()
 {
     const auto write = [this](CurveMetric metric) {
-        desk_.ask_to_export(
+        desk_.exports().ask(
             std::string(name(metric)), [this, metric] { return table(metric); }, Picture([this, metric] {
                 return fourfold::Chart(plot_of({metric, runs_.curves().picture(metric, 2 * kPoints)}).chart);
             }));

@@ -218,7 +218,7 @@ bool HistoryPage::key(const Key& key)
     else if (key.is('t') || key.is('n'))
         edit(key.is('t'));
     else if (key.is('e'))
-        desk_.ask_to_export(
+        desk_.exports().ask(
             "runs", [this] { return list_.table(); }, Picture([this] { return Chart(scatter().chart); }));
     else if (key.code == Key::f5)
         read();
@@ -323,7 +323,7 @@ void HistoryPage::compare()
             desk_.tell(detail.error().line(), view::Tone::bad);
             return;
         }
-        compare_.add(*detail);
+        compare_.list().add(*detail);
         is_there = true;
     }
     if (is_there)
@@ -346,7 +346,7 @@ void HistoryPage::ask_about_plan()
             desk_.tell(plan.error().line(), view::Tone::bad);
             return;
         }
-        desk_.unused_plan().reset(*std::move(plan));
+        desk_.tabs().unused().reset(*std::move(plan));
         desk_.plan().mark_unsaved();
         desk_.go(runs ? PageId::runs : PageId::plan);
         if (runs)

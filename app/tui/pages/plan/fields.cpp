@@ -106,7 +106,7 @@ void pick_preset(Desk& desk, const PlanInput& input)
         items.push_back({preset_name(desk.presets(), folder, id), id, [&desk, path, id] { desk.change(path, id); }});
     }
     if (folder == "models")
-        items.push_back({"A config.json...", "Hugging Face", [&desk] { desk.ask_to_import_model(); }});
+        items.push_back({"A config.json...", "Hugging Face", [&desk] { desk.files().ask_to_import_model(); }});
     desk.open(std::make_unique<Picker>(input.label, std::move(items), selected));
 }
 

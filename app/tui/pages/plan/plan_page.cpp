@@ -197,7 +197,7 @@ bool PlanPage::key(const Key& key)
     } else if (key.is('E')) {
         edit_any_field(desk_);
     } else if (key.is('I')) {
-        desk_.ask_to_import_model();
+        desk_.files().ask_to_import_model();
     } else if (key.code == Key::click) {
         return click(key);
     } else if (key.is_of_drag() || key.code == Key::wheel_up || key.code == Key::wheel_down) {
@@ -310,7 +310,7 @@ void PlanPage::export_report()
     if (prediction() == nullptr)
         desk_.tell("There is nothing to report: the plan has no answer", view::Tone::warning);
     else
-        desk_.ask_to_report([p = desk_.plan().prediction(), title = desk_.plan().state().title()] {
+        desk_.exports().ask_for_report([p = desk_.plan().prediction(), title = desk_.plan().state().title()] {
             return view::plan_report(p, p->plan.name.empty() ? title : p->plan.name);
         });
 }
@@ -320,9 +320,9 @@ void PlanPage::show_table()
     if (prediction() == nullptr)
         return;
     if (shows_advice())
-        desk_.show_table("Advice", advice_.table());
+        desk_.exports().show_table("Advice", advice_.table());
     else
-        desk_.show_table(panels_[panel_]->name(), panels_[panel_]->table(*prediction()));
+        desk_.exports().show_table(panels_[panel_]->name(), panels_[panel_]->table(*prediction()));
 }
 
 void PlanPage::use_nearest()
@@ -387,16 +387,16 @@ std::vector<Command> PlanPage::commands()
                                       }},
         {"Warnings, and what the figures say", "W", [this] { show_warnings(); }},
         {"Edit any field of the plan", "E", [this] { edit_any_field(desk_); }},
-        {"Import a Hugging Face model (config.json)", "I", [this] { desk_.ask_to_import_model(); }},
+        {"Import a Hugging Face model (config.json)", "I", [this] { desk_.files().ask_to_import_model(); }},
         {"Export the report as PDF", "X", [this] { export_report(); }},
         {"Show the picture as a table", "T", [this] { show_table(); }},
         {"Export the picture or its table", "e", [this] {
              if (prediction() == nullptr)
                  return;
              if (shows_advice())
-                 desk_.ask_to_export("advice", [this] { return advice_.table(); });
+                 desk_.exports().ask("advice", [this] { return advice_.table(); });
              else
-                 desk_.ask_to_export(
+                 desk_.exports().ask(
                      panels_[panel_]->name(), [this, panel = panel_] { return panels_[panel]->table(*prediction()); },
                      panels_[panel_]->picture(*prediction()));
          }}};

@@ -3,6 +3,7 @@
 #include "app/tui/pages/plan/panel.h"
 #include "app/tui/widgets/timeline_control.h"
 #include "app/tui/widgets/tree_view.h"
+#include "app/view/prediction/steady_part.h"
 #include "core/report/views/plan_tables.h"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ private:
     {
         if (about_ != desk_.plan().prediction()) {
             about_ = desk_.plan().prediction();
-            scene_ = view::TimelineScene(about_->timeline);
+            scene_ = view::planned_scene(*about_);
         }
         control_.show({&scene_});
     }

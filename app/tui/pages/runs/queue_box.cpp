@@ -126,7 +126,7 @@ void QueueBox::key(const Key& key)
     else if (key.code == Key::enter)
         show();
     else if (key.is('e'))
-        desk_.ask_to_export("queue", [table = queue_.table()] { return table; });
+        desk_.exports().ask("queue", [table = queue_.table()] { return table; });
     else
         table_.key(key, static_cast<int>(queue_.contents().runs.size()));
 }

@@ -107,7 +107,7 @@ void RunsPage::take_end(const view::RunEnded& end)
     else
         desk_.tell(std::string("The run: ") + view::state_label(run_.state()), view::state_tone(run_.state()));
     if (!run_.id().empty() && is_terminal(run_.state()))
-        desk_.notify(view::run_end_notice(run_));
+        desk_.terminal().notify(view::run_end_notice(run_));
     if (!end.outcome || !end.outcome->events_left)
         return;
     desk_.confirm("Events",

@@ -218,7 +218,7 @@ std::vector<Copy> RunsPage::copies()
 
 void RunsPage::show_table()
 {
-    desk_.show_table("Curves of the run", table());
+    desk_.exports().show_table("Curves of the run", table());
 }
 
 Table RunsPage::table() const
@@ -235,7 +235,7 @@ Table RunsPage::table() const
 void RunsPage::ask_to_export()
 {
     if (sweep_) {
-        desk_.ask_to_export("sweep", [this] { return sweep_cells(*sweep_); });
+        desk_.exports().ask("sweep", [this] { return sweep_cells(*sweep_); });
         return;
     }
     std::vector<Picker::Item> items;
@@ -243,7 +243,7 @@ void RunsPage::ask_to_export()
     for (std::size_t i = 0; i < curves.size(); ++i) {
         if (!curves[i].plot.chart.series.empty())
             items.push_back({curves[i].plot.chart.title, "", [this, i, name = curves[i].name] {
-                                 desk_.ask_to_export(
+                                 desk_.exports().ask(
                                      name, [this, i] { return table_of(charts()[i].plot); },
                                      Picture([this, i] { return Chart(charts()[i].plot.chart); }));
                              }});
@@ -298,7 +298,7 @@ void RunsPage::take_alert(const view::RunAlert& alert)
         return;
     desk_.tell(notice->title + (desk_.page() == PageId::runs ? "" : "; 4 shows the run"),
         notice->urgent ? view::Tone::bad : view::Tone::warning);
-    desk_.notify(*notice);
+    desk_.terminal().notify(*notice);
 }
 
 void RunsPage::show_alerts()

@@ -77,7 +77,7 @@ void TraceBox::key(const Key& key)
     else if (key.is('e') && measured_)
         ask_to_export();
     else if (key.is('T') && measured_ && predicted_)
-        desk_.show_table("Parts of the step", view::stage_parts(*predicted_, *measured_));
+        desk_.exports().show_table("Parts of the step", view::stage_parts(*predicted_, *measured_));
     else
         timelines_.key(key, all().size());
 }
@@ -85,13 +85,13 @@ void TraceBox::key(const Key& key)
 void TraceBox::ask_to_export()
 {
     std::vector<Picker::Item> items{{"The measured step", "", [this] {
-                                         desk_.ask_to_export("trace",
+                                         desk_.exports().ask("trace",
                                              [trace = measured_] { return spans_table(*trace); },
                                              {*measured_, run_.title() + ", step " + std::to_string(measured_step_)});
                                      }}};
     if (all().size() == 2)
         items.push_back({"Both in one picture", "on one axis",
-            [this, both = all()] { desk_.ask_to_export("timelines", {}, both_timelines(both)); }});
+            [this, both = all()] { desk_.exports().ask("timelines", {}, both_timelines(both)); }});
     desk_.open(std::make_unique<Picker>("Export", std::move(items)));
 }
 

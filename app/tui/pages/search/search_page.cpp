@@ -145,14 +145,30 @@ void SearchPage::start()
     said_ = "Searching...";
     began_ = std::chrono::steady_clock::now();
     job_.start(*std::move(request), desk_.find);
+    searched_ = &desk_.plan();
+    compared_.reset();
+    results_.set_plan_throughput({});
+    compare_plan();
+}
+
+// The plan may be another one by now, or closed: plans of which the answer stays the same are not looked at again.
+void SearchPage::compare_plan()
+{
+    if (!desk_.plans().has(searched_))
+        searched_ = nullptr;
+    std::shared_ptr<const Prediction> answer = searched_ && searched_->is_answered() ? searched_->prediction() : nullptr;
+    if (answer == compared_)
+        return;
+    compared_ = std::move(answer);
+    results_.set_plan_throughput(compared_
+            ? view::throughput_to_beat(job_.request(), *searched_->state().resolved(), *compared_)
+            : std::nullopt);
 }
 
 void SearchPage::tick()
 {
     cure_work_.deliver();
-    const std::shared_ptr<const Prediction>& now = desk_.plan().prediction();
-    // A plan that does not fit, or that is not valid any more, is nothing to be faster than.
-    results_.set_plan_throughput(desk_.plan().is_answered() && now->feasible ? now->tps_per_gpu : std::nullopt);
+    compare_plan();
     if (!job_.is_running())
         return;
     view::SearchJob::News news = job_.take();
@@ -273,7 +289,7 @@ bool SearchPage::key(const Key& key)
     } else if (key.is('C')) {
         compare_pinned();
     } else if (key.is('e')) {
-        desk_.ask_to_export(
+        desk_.exports().ask(
             "layouts", [this] { return results_.table(kMostExported); },
             Picture([this] { return Chart(front(kMostExported).chart); }));
     } else if (key.code == Key::enter || table_.is_on_chosen(key)) {
@@ -415,7 +431,7 @@ void SearchPage::compare_pinned()
     if (results_.pinned().empty())
         pin_chosen();
     for (const std::size_t id : results_.pinned())
-        compare_.add(plan_of(results_.all()[id].found, job_.request()));
+        compare_.list().add(plan_of(results_.all()[id].found, job_.request()));
     if (!results_.pinned().empty())
         desk_.go(PageId::compare);
 }

@@ -37,6 +37,7 @@ private:
     static constexpr int kMostExported = 100'000;
     void start();
     void finish(const SearchResult& result);
+    void compare_plan(); // that was searched from, with what was found
     void sort_next(int step);
     void ask_objective();
     void ask_gpus();
@@ -63,6 +64,8 @@ private:
     ComparePage& compare_;
     view::Results results_;
     view::SearchJob job_;
+    const view::PlanEditor* searched_ = nullptr; // what the results answer; null: closed, or no search yet
+    std::shared_ptr<const Prediction> compared_; // of it, as the results stand beside it; null: they do not
     TableView table_;
     PointPicker picture_;
     List cure_list_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tables, pictures and reports as files, with the questions that come before.
+#include "app/tui/exports.h"
+
 #include "app/tui/desk.h"
 #include "app/tui/widgets/table_box.h"
 #include "app/view/output.h"
@@ -12,17 +13,17 @@
 
 namespace fourfold::tui {
 
-void Desk::write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write)
+void Exports::write_once_asked(const std::filesystem::path& file, std::function<Expected<void>()> write)
 {
-    if (!succeeded(view::check_output(file)))
+    if (!desk_.succeeded(view::check_output(file)))
         return;
     const auto then = [this, file, write = std::move(write)] {
-        if (succeeded(write()))
-            tell("Wrote " + file.string(), view::Tone::good);
+        if (desk_.succeeded(write()))
+            desk_.tell("Wrote " + file.string(), view::Tone::good);
     };
     std::error_code error;
     if (std::filesystem::exists(file, error))
-        confirm("Export", file.string() + " exists.", "write over it", then);
+        desk_.confirm("Export", file.string() + " exists.", "write over it", then);
     else
         then();
 }
@@ -64,7 +65,7 @@ Wanted wanted_of(const std::string& typed)
 }
 } // namespace
 
-void Desk::ask_to_export(const std::string& what, std::function<Table()> table, Picture picture)
+void Exports::ask(const std::string& what, std::function<Table()> table, Picture picture)
 {
     const bool picture_has_size = static_cast<bool>(picture.write);
     std::string endings = table ? ".csv, .md (Markdown), .tex (LaTeX), .json or .txt" : "";
@@ -100,18 +101,18 @@ void Desk::ask_to_export(const std::string& what, std::function<Table()> table, 
         });
     prompt->explain("The ending chooses the form: " + endings
         + (picture_has_size ? ". Behind it may stand its size: x.png 1600x900" : ""));
-    open(std::move(prompt));
+    desk_.open(std::move(prompt));
 }
 
-void Desk::show_table(const std::string& title, Table table)
+void Exports::show_table(const std::string& title, Table table)
 {
     if (table.rows.empty())
-        tell("There is nothing to show yet");
+        desk_.tell("There is nothing to show yet");
     else
-        open(std::make_unique<TableBox>(title, std::move(table), keyed("`e` on the page writes it")));
+        desk_.open(std::make_unique<TableBox>(title, std::move(table), desk_.keyed("`e` on the page writes it")));
 }
 
-void Desk::ask_to_report(std::function<ReportPage()> page)
+void Exports::ask_for_report(std::function<ReportPage()> page)
 {
     auto prompt = std::make_unique<Prompt>(
         "Export report", "report.pdf", [this, page = std::move(page)](const std::string& text) {
@@ -122,7 +123,7 @@ void Desk::ask_to_report(std::function<ReportPage()> page)
             return std::string();
         });
     prompt->explain("A page of PDF");
-    open(std::move(prompt));
+    desk_.open(std::move(prompt));
 }
 
 } // namespace fourfold::tui
