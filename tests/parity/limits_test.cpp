@@ -73,13 +73,6 @@ TEST(TrainerLimits, EachFeatureNamesItsField)
 {
     EXPECT_EQ(fields({"gpus=2", "layout.cp=2", "training.attention=\"unfused\""}), List{"training.attention"});
     EXPECT_EQ(fields({"training.attention=\"cudnn\""}), List{"training.attention"});
-    for (const char* part : {"mla-up-proj", "moe-act"})
-        EXPECT_EQ(fields({"training.recompute=\"selective\"",
-                      "training.recompute_parts=[\"mlp\",\"" + std::string(part) + "\"]"}),
-            List{"training.recompute_parts"})
-            << part;
-    EXPECT_EQ(fields({"training.offload=\"activations\"", "training.offload_layers=1"}),
-        List{"training.offload_layers"});
     EXPECT_EQ(fields({"training.attention=\"flash3\""}), List{"training.attention"});
     EXPECT_EQ(fields({"run.documents.restart_positions=true"}), List{"run.documents.restart_positions"});
     EXPECT_EQ(fields({R"(run.documents={"mask":true,"end":61})"}), List{"run.documents.end"});
