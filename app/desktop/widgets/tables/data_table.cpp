@@ -199,6 +199,9 @@ void DataTable::grow()
         setColumnWidth(i, m_grown.back());
         m_grown.back() = columnWidth(i); // not below the header's least, which the user did not choose
     }
+    // Its own width of before would stay where the others leave it less.
+    if (model() && columns > 0 && columns == model()->columnCount() && !isColumnHidden(columns - 1))
+        setColumnWidth(columns - 1, widths.back());
 }
 
 void DataTable::fitRows()
