@@ -44,6 +44,12 @@ bool leaves_as_it_came(Schedule schedule)
     return !traits.splits_backward && traits.order == ChunkOrder::loop;
 }
 
+// Asked for once: the system reads a file for it, which takes longer than a layout does.
+unsigned cores_here()
+{
+    static const unsigned cores = std::thread::hardware_concurrency();
+    return cores;
+}
 } // namespace
 
 LayoutFigures figures_of(const Prediction& prediction)
@@ -124,7 +130,7 @@ bool LayoutEvaluator::composes() const
     return !training.recompute_layers && training.recompute_every == 1 && !training.offload_layers
         && !gradients_go_at_once(training) && traits_of(training.schedule).generator != nullptr
         && context.peak_flops > 0 && context.memory_bytes_s > 0
-        && (layout.pp == 1 || core_share(plan_, 1, std::thread::hardware_concurrency()) <= 1)
+        && (layout.pp == 1 || core_share(plan_, 1, cores_here()) <= 1)
         && (has_formula() || 3.0 * simulated_ * layout.pp * layout.virtual_stages <= kMostListedPasses);
 }
 
