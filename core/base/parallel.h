@@ -11,10 +11,18 @@
 
 namespace fourfold {
 
+// Of this computer; 0: not known. The system reads a file for it, which takes longer than the cost of a layout does, so
+// it is asked once.
+inline unsigned cores_here()
+{
+    static const unsigned cores = std::thread::hardware_concurrency();
+    return cores;
+}
+
 // Threads that share `count` pieces of work: `wanted` (0: one per core), but none without work, and one at least.
 inline std::size_t thread_count(int wanted, std::size_t count)
 {
-    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t cores = std::max(1U, cores_here());
     return std::clamp<std::size_t>(count, 1, wanted > 0 ? std::size_t(wanted) : cores);
 }
 

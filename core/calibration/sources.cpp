@@ -34,45 +34,45 @@ Expected<std::vector<std::string>> read_list(const Fields& parent, const std::st
     return list;
 }
 
-Expected<std::vector<TableSource::Phrase>> read_phrases(const Fields& parent)
+Expected<TableSource::Phrase> read_phrase(const Fields& fields)
 {
-    std::vector<TableSource::Phrase> phrases;
-    if (!parent.has("phrases"))
-        return phrases;
-    if (!parent.json()["phrases"].is_array())
-        return parent.wrong("phrases", "a list of objects");
-    for (const Json& item : parent.json()["phrases"]) {
-        FOURFOLD_TRY(const Fields fields, Fields::of(item, parent.where("phrases")));
-        TableSource::Phrase phrase;
-        FOURFOLD_TRY(phrase.column, fields.text("column"));
-        FOURFOLD_TRY(phrase.has, fields.text("has"));
-        FOURFOLD_TRY(phrase.field, fields.text("field"));
-        FOURFOLD_TRY(phrase.value, fields.text("value"));
-        phrases.push_back(std::move(phrase));
-    }
-    return phrases;
+    TableSource::Phrase phrase;
+    FOURFOLD_TRY(phrase.column, fields.text("column"));
+    FOURFOLD_TRY(phrase.has, fields.text("has"));
+    FOURFOLD_TRY(phrase.field, fields.text("field"));
+    FOURFOLD_TRY(phrase.value, fields.text("value"));
+    return phrase;
 }
 
-Expected<std::vector<TableSource::Recipe>> read_recipes(const Fields& parent)
+Expected<TableSource::Recipe> read_recipe(const Fields& fields)
 {
-    std::vector<TableSource::Recipe> recipes;
-    if (!parent.has("recipes"))
-        return recipes;
-    if (!parent.json()["recipes"].is_array())
-        return parent.wrong("recipes", "a list of objects");
-    for (const Json& item : parent.json()["recipes"]) {
-        FOURFOLD_TRY(const Fields fields, Fields::of(item, parent.where("recipes")));
-        TableSource::Recipe recipe;
-        FOURFOLD_TRY(recipe.from, fields.text("from"));
-        FOURFOLD_TRY(const Fields where, fields.object("where"));
-        for (const auto& [column, words] : where.json().items()) {
-            FOURFOLD_TRY(const auto list, read_list(where, column));
-            recipe.where[column] = {list.begin(), list.end()};
-        }
-        FOURFOLD_TRY(recipe.sets, read_texts(fields, "sets"));
-        recipes.push_back(std::move(recipe));
+    TableSource::Recipe recipe;
+    FOURFOLD_TRY(recipe.from, fields.text("from"));
+    FOURFOLD_TRY(const Fields where, fields.object("where"));
+    for (const auto& [column, words] : where.json().items()) {
+        FOURFOLD_TRY(const auto list, read_list(where, column));
+        recipe.where[column] = {list.begin(), list.end()};
     }
-    return recipes;
+    FOURFOLD_TRY(recipe.sets, read_texts(fields, "sets"));
+    return recipe;
+}
+
+// What stands in a list of objects; none where there is no list.
+template <typename Read>
+auto read_objects(const Fields& parent, const std::string& key, Read&& read)
+    -> Expected<std::vector<std::decay_t<decltype(*read(parent))>>>
+{
+    std::vector<std::decay_t<decltype(*read(parent))>> list;
+    if (!parent.has(key))
+        return list;
+    if (!parent.json()[key].is_array())
+        return parent.wrong(key, "a list of objects");
+    for (const Json& item : parent.json()[key]) {
+        FOURFOLD_TRY(const Fields fields, Fields::of(item, parent.where(key)));
+        FOURFOLD_TRY(auto object, read(fields));
+        list.push_back(std::move(object));
+    }
+    return list;
 }
 
 Expected<TableSource> read_source(const std::string& id, const Fields& fields)
@@ -86,8 +86,8 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     FOURFOLD_TRY(source.stand_ins, read_texts(fields, "stand_ins"));
     FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
     FOURFOLD_TRY(source.models, read_texts(fields, "models"));
-    FOURFOLD_TRY(source.phrases, read_phrases(fields));
-    FOURFOLD_TRY(source.recipes, read_recipes(fields));
+    FOURFOLD_TRY(source.phrases, read_objects(fields, "phrases", read_phrase));
+    FOURFOLD_TRY(source.recipes, read_objects(fields, "recipes", read_recipe));
     FOURFOLD_TRY(source.also_with, read_list(fields, "also_with"));
     FOURFOLD_TRY(source.tables_are_releases, fields.boolean_or("tables_are_releases", false));
     if (fields.has("words")) {

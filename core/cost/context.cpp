@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/context.h"
+#include "core/base/parallel.h"
 #include "core/plan/plan_constants.h"
 #include "core/program/rank_shape.h"
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <thread>
 
 namespace fourfold {
 namespace {
@@ -104,7 +104,7 @@ CostContext::CostContext(const ResolvedPlan& plan, bool formulas)
     launch_blocking = runtime_switches(plan.run.environment).launch_blocking;
     operand_bytes = precision == Precision::fp32 ? 4 : 2;
 
-    const unsigned cores = std::thread::hardware_concurrency();
+    const unsigned cores = cores_here();
     const double share = core_share(plan, constants[Constant::thread_scaling], cores);
     limit_flops = full_rate / share;
     limit_bytes_s = memory_bytes_s / share;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/predict/step_time.h"
+#include "core/base/parallel.h"
 #include "core/schedule/rolling_schedule.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace fourfold {
 namespace {
@@ -224,9 +224,7 @@ StepTime step_time(const ResolvedPlan& plan, const std::vector<StageProgram>& pr
     }
     if (plan.training.schedule_csv.empty()) // in a file the first chunks may come in any order
         result.least = roofline(usage, micro_batches);
-    const double share = pp > 1
-        ? core_share(plan, context.constants[Constant::thread_scaling], std::thread::hardware_concurrency())
-        : 1;
+    const double share = pp > 1 ? core_share(plan, context.constants[Constant::thread_scaling], cores_here()) : 1;
     if (share > 1) {
         const double hops = 2 * hop * micro_batches * virtual_stages * (pp - 1) / pp;
         shorten(result, length_on_shared_cores(length, loads, micro_batches, hops, share));

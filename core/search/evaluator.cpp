@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/evaluator.h"
 
+#include "core/base/parallel.h"
 #include "core/memory/replay.h"
 #include "core/memory/walk.h"
 #include "core/predict/fit.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace fourfold {
 namespace {
@@ -44,12 +44,6 @@ bool leaves_as_it_came(Schedule schedule)
     return !traits.splits_backward && traits.order == ChunkOrder::loop;
 }
 
-// Asked for once: the system reads a file for it, which takes longer than a layout does.
-unsigned cores_here()
-{
-    static const unsigned cores = std::thread::hardware_concurrency();
-    return cores;
-}
 } // namespace
 
 LayoutFigures figures_of(const Prediction& prediction)

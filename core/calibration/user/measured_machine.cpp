@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibration/user/measured_machine.h"
 
+#include "core/base/parallel.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/cost/context.h"
@@ -11,7 +12,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <thread>
 
 #include <unistd.h>
 
@@ -202,7 +202,7 @@ Expected<MeasuredMachine> measured_machine(
     const MachineMeasurement& measurement, const Cluster& base, const Stack& stack)
 {
     const std::vector<Json>& figures = measurement.figures;
-    const double cores = std::max(1U, std::thread::hardware_concurrency());
+    const double cores = std::max(1U, cores_here());
     const Rates rates = rates_of(figures);
     const Wire wire = wire_of(figures, cores);
     const Problem nothing{
