@@ -21,7 +21,7 @@ struct PlainForm {
 namespace plain_forms {
 inline constexpr PlainForm kNorm{{42, 108, 6, 7, 16}, {20, 84, 4, 5, 13}}; // RMSNorm
 inline constexpr PlainForm kGate{{4, 8, 2, 1, 2}, {8, 16, 4, 1, 2}}; // SwiGLU, per element of the gate
-inline constexpr PlainForm kClampedGate{{0, 0, 8, 0, 0}, {0, 0, 16, 0, 0}}; // whose fused form only keeps less
+inline constexpr PlainForm kClampedGate{{26, 53, 8, 6, 14}, {52, 97, 16, 6, 14}}; // that of GPT-OSS
 inline constexpr PlainForm kRotation{{37, 69, 0, 7, 16}, {29, 65, 0, 6, 11}}; // per element of queries and keys
 inline constexpr PlainForm kLoss{{38, 20, 4, 9, 6}, {40, 8, 4, 8, 5}}; // per logit
 inline constexpr PlainForm kUpdate{{144, 0, 0, 14, 0}, {88, 0, 0, 9, 0}}; // AdamW, per parameter

@@ -108,7 +108,7 @@ const std::vector<FusedOperation>& fused_operations()
             &plain_forms::kGate},
         {"clamped_swiglu", true, of_two, 2,
             [](Kernels kernels, const Tensors& in) { return Tensors{clamped_swiglu(kernels, in[0], in[1], kLimit)}; },
-            3, 5, nullptr},
+            3, 5, &plain_forms::kClampedGate},
         {"rotation", true, of_angles, 1,
             [](Kernels kernels, const Tensors& in) { return Tensors{rotation(kernels, in[0], in[1], in[2])}; }, 2, 2,
             &plain_forms::kRotation},

@@ -137,7 +137,7 @@ TEST_P(OurKernels, RotationIsThatOfTheCpu)
         }
 }
 
-TEST_P(OurKernels, SwiGluIsThatOfTheCpu)
+TEST_P(OurKernels, GatedActivationsAreThoseOfTheCpu)
 {
     struct Shape {
         std::vector<int64_t> x;
@@ -146,21 +146,28 @@ TEST_P(OurKernels, SwiGluIsThatOfTheCpu)
     const std::vector<Shape> shapes{{{1}}, {{7}}, {{8}}, {{1027}}, {{3, 5, 333}}, {{2, 4096}}, {{64, 1, 8191}},
         {{0, 16}}, {{1030}, [](const at::Tensor& x) { return x.narrow(0, 1, 1029); }}, // no vector begins there
         {{33, 65}, [](const at::Tensor& x) { return x.t(); }}};
-    for (const Shape& shape : shapes) {
-        const std::string what = "SwiGLU of " + words(shape.x);
-        Twins gate(numbers(shape.x, 4), shape.view), up(numbers(shape.x), shape.view);
-        const at::Tensor found = fused_swiglu(gate.view(gate.gpu), up.view(up.gpu)),
-                         expected = fused_swiglu(gate.view(gate.exact), up.view(up.exact));
-        ASSERT_TRUE(has_gpu_kernels(found));
-        const at::Tensor slope = numbers(found.sizes());
-        found.backward(slope.cuda());
-        expected.backward(slope.to(at::kDouble));
-        if (found.numel() == 0)
-            continue;
-        expect_near(found.detach(), expected.detach(), what);
-        expect_near(gate.gpu.grad(), gate.exact.grad(), what + ", gradient of the gate");
-        expect_near(up.gpu.grad(), up.exact.grad(), what + ", gradient of up");
-    }
+    constexpr double kLimit = 0.7; // that many of the numbers are beyond
+    const auto plainly = [](const at::Tensor& gate, const at::Tensor& up) { return fused_swiglu(gate, up); };
+    const auto clamped
+        = [](const at::Tensor& gate, const at::Tensor& up) { return fused_clamped_swiglu(gate, up, kLimit); };
+    for (const auto& [form, activation] :
+        {std::pair<const char*, at::Tensor (*)(const at::Tensor&, const at::Tensor&)>("SwiGLU", plainly),
+            {"clamped SwiGLU", clamped}})
+        for (const Shape& shape : shapes) {
+            const std::string what = form + (" of " + words(shape.x));
+            Twins gate(numbers(shape.x, 4), shape.view), up(numbers(shape.x), shape.view);
+            const at::Tensor found = activation(gate.view(gate.gpu), up.view(up.gpu)),
+                             expected = activation(gate.view(gate.exact), up.view(up.exact));
+            ASSERT_TRUE(has_gpu_kernels(found));
+            const at::Tensor slope = numbers(found.sizes());
+            found.backward(slope.cuda());
+            expected.backward(slope.to(at::kDouble));
+            if (found.numel() == 0)
+                continue;
+            expect_near(found.detach(), expected.detach(), what);
+            expect_near(gate.gpu.grad(), gate.exact.grad(), what + ", gradient of the gate");
+            expect_near(up.gpu.grad(), up.exact.grad(), what + ", gradient of up");
+        }
 }
 
 // Gates so large that their exponential is none.
@@ -170,8 +177,8 @@ TEST_P(OurKernels, SwiGluEndsInLinesAndZeros)
                      slope = numbers(gate.sizes());
     const auto exact = [](const at::Tensor& x) { return x.to(at::kDouble); };
     const at::Tensor sigmoid = exact(gate).sigmoid(), g = exact(gate);
-    expect_near(gated_by_kernel(gate.cuda(), up.cuda()), g.mul(sigmoid).mul(exact(up)), "SwiGLU of large gates");
-    const auto [gate_slope, up_slope] = gated_slopes_by_kernel(slope.cuda(), gate.cuda(), up.cuda());
+    expect_near(gated_by_kernel({}, gate.cuda(), up.cuda()), g.mul(sigmoid).mul(exact(up)), "SwiGLU of large gates");
+    const auto [gate_slope, up_slope] = gated_slopes_by_kernel({}, slope.cuda(), gate.cuda(), up.cuda());
     expect_near(gate_slope, exact(slope).mul(exact(up)).mul(sigmoid).mul(g.mul(sigmoid.neg().add(1)).add(1)),
         "gradient of large gates");
     expect_near(up_slope, exact(slope).mul(g).mul(sigmoid), "gradient of up beside large gates");

@@ -76,11 +76,12 @@ void launch_squares(const Launch&, const void*, int64_t, double*, int64_t)
 {
     no_gpu();
 }
-void launch_gated(const Launch&, const void*, const void*, int64_t, void*)
+void launch_gated(const Launch&, const GateForm<float>&, const void*, const void*, int64_t, void*)
 {
     no_gpu();
 }
-void launch_gated_slopes(const Launch&, const void*, const void*, const void*, int64_t, void*, void*)
+void launch_gated_slopes(
+    const Launch&, const GateForm<float>&, const void*, const void*, const void*, int64_t, void*, void*)
 {
     no_gpu();
 }

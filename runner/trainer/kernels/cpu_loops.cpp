@@ -109,18 +109,21 @@ FOURFOLD_INLINE void turn_rows(const T* x, const T* cosine, const T* sine, int64
 }
 
 template <typename T>
-FOURFOLD_INLINE void gated_all(const T* gate, const T* sigmoid, const T* up, int64_t count, T* __restrict y)
+FOURFOLD_INLINE void gated_all(
+    const GateForm<T>& form, const T* gate, const T* sigmoid, const T* up, int64_t count, T* __restrict y)
 {
+    const GateForm<T> own = form;
     for (int64_t i = 0; i < count; ++i)
-        y[i] = gate[i] * sigmoid[i] * up[i];
+        y[i] = gated_element(own, gate[i], sigmoid[i], up[i]);
 }
 
 template <typename T>
-FOURFOLD_INLINE void gated_all_slopes(const T* slope, const T* gate, const T* sigmoid, const T* up, int64_t count,
-    T* __restrict gate_slope, T* __restrict up_slope)
+FOURFOLD_INLINE void gated_all_slopes(const GateForm<T>& form, const T* slope, const T* gate, const T* sigmoid,
+    const T* up, int64_t count, T* __restrict gate_slope, T* __restrict up_slope)
 {
+    const GateForm<T> own = form;
     for (int64_t i = 0; i < count; ++i) {
-        const Pair<T> slopes = gated_slope(slope[i], gate[i], sigmoid[i], up[i]);
+        const Pair<T> slopes = gated_slope(own, slope[i], gate[i], sigmoid[i], up[i]);
         gate_slope[i] = slopes.first;
         up_slope[i] = slopes.second;
     }
@@ -202,14 +205,15 @@ FOURFOLD_INLINE double squares_of(const X* x, int64_t count)
     {                                                                                                                  \
         turn_rows(x, cosine, sine, positions, rows, half, direction, y);                                               \
     }                                                                                                                  \
-    FOURFOLD_CLONES void gated(const T* gate, const T* sigmoid, const T* up, int64_t count, T* y)                      \
+    FOURFOLD_CLONES void gated(                                                                                        \
+        const GateForm<T>& form, const T* gate, const T* sigmoid, const T* up, int64_t count, T* y)                    \
     {                                                                                                                  \
-        gated_all(gate, sigmoid, up, count, y);                                                                        \
+        gated_all(form, gate, sigmoid, up, count, y);                                                                  \
     }                                                                                                                  \
-    FOURFOLD_CLONES void gated_slopes(                                                                                 \
-        const T* slope, const T* gate, const T* sigmoid, const T* up, int64_t count, T* gate_slope, T* up_slope)       \
+    FOURFOLD_CLONES void gated_slopes(const GateForm<T>& form, const T* slope, const T* gate, const T* sigmoid,        \
+        const T* up, int64_t count, T* gate_slope, T* up_slope)                                                        \
     {                                                                                                                  \
-        gated_all_slopes(slope, gate, sigmoid, up, count, gate_slope, up_slope);                                       \
+        gated_all_slopes(form, slope, gate, sigmoid, up, count, gate_slope, up_slope);                                 \
     }
 
 FOURFOLD_BOTH_TYPES(float)

@@ -38,13 +38,15 @@ void turn(const float* x, const float* cosine, const float* sine, int64_t positi
 void turn(const double* x, const double* cosine, const double* sine, int64_t positions, int64_t rows, int64_t half,
     int direction, double* y);
 
-// y = gate * sigmoid * up, with sigmoid = 1 / (1 + exp(-gate)), and its gradients.
-void gated(const float* gate, const float* sigmoid, const float* up, int64_t count, float* y);
-void gated(const double* gate, const double* sigmoid, const double* up, int64_t count, double* y);
-void gated_slopes(const float* slope, const float* gate, const float* sigmoid, const float* up, int64_t count,
-    float* gate_slope, float* up_slope);
-void gated_slopes(const double* slope, const double* gate, const double* sigmoid, const double* up, int64_t count,
-    double* gate_slope, double* up_slope);
+// A gated activation of which the sigmoid is made already, and its gradients.
+void gated(const GateForm<float>& form, const float* gate, const float* sigmoid, const float* up, int64_t count,
+    float* y);
+void gated(const GateForm<double>& form, const double* gate, const double* sigmoid, const double* up, int64_t count,
+    double* y);
+void gated_slopes(const GateForm<float>& form, const float* slope, const float* gate, const float* sigmoid,
+    const float* up, int64_t count, float* gate_slope, float* up_slope);
+void gated_slopes(const GateForm<double>& form, const double* slope, const double* gate, const double* sigmoid,
+    const double* up, int64_t count, double* gate_slope, double* up_slope);
 
 // One update of Adam: see AdamFactors. Gradients and moments may be in bf16.
 void adam(const AdamFactors<float>& factors, const float* gradient, int64_t count, float* master, float* first,

@@ -26,11 +26,48 @@ FOURFOLD_ELEMENT Pair<T> turned(T first, T second, T cosine, T sine)
     return {first * cosine - second * sine, second * cosine + first * sine};
 }
 
-// d (g s(g)) / dg = s (1 + g (1 - s)). Gradients of gate and up from that of gate * sigmoid * up.
+// A gated activation: g s(a g) (u + shift), g the gate up to `limit` and u the up between -limit and limit, s the
+// sigmoid, a its steepness. As it stands SwiGLU (Shazeer 2020, arXiv:2002.05202).
 template <typename T>
-FOURFOLD_ELEMENT Pair<T> gated_slope(T slope, T gate, T sigmoid, T up)
+struct GateForm {
+    T steepness = 1, limit = T(INFINITY), shift = 0;
+};
+// That of GPT-OSS (arXiv:2508.10925, section 2): (u + 1) g s(1.702 g). x s(1.702 x) is near to GELU (arXiv:1606.08415,
+// section 2).
+constexpr double kGluSteepness = 1.702;
+template <typename T>
+GateForm<T> clamped_form(double limit)
 {
-    return {slope * up * sigmoid * (T(1) + gate * (T(1) - sigmoid)), slope * gate * sigmoid};
+    return {T(kGluSteepness), T(limit), 1};
+}
+
+// What is no number stays none.
+template <typename T>
+FOURFOLD_ELEMENT T at_most(T x, T limit)
+{
+    return x > limit ? limit : x;
+}
+template <typename T>
+FOURFOLD_ELEMENT T within(T x, T limit)
+{
+    return x < -limit ? -limit : at_most(x, limit);
+}
+
+// `sigmoid`: of steepness times the gate up to the limit.
+template <typename T>
+FOURFOLD_ELEMENT T gated_element(const GateForm<T>& form, T gate, T sigmoid, T up)
+{
+    return at_most(gate, form.limit) * sigmoid * (within(up, form.limit) + form.shift);
+}
+
+// d (g s(a g)) / dg = s (1 + a g (1 - s)). Gradients of gate and up from that of the result; none beyond the limit.
+template <typename T>
+FOURFOLD_ELEMENT Pair<T> gated_slope(const GateForm<T>& form, T slope, T gate, T sigmoid, T up)
+{
+    const T g = at_most(gate, form.limit), u = within(up, form.limit);
+    const T of_gate = slope * (u + form.shift) * sigmoid * (T(1) + form.steepness * g * (T(1) - sigmoid));
+    const T of_up = slope * g * sigmoid;
+    return {gate > form.limit ? T(0) : of_gate, up > form.limit || up < -form.limit ? T(0) : of_up};
 }
 
 FOURFOLD_ELEMENT float square_root(float x)

@@ -7,6 +7,7 @@
 #include "runner/trainer/kernels/gpu_kernels.h"
 #include "runner/trainer/rehearsal/lasting.h"
 
+#include <ATen/ops/clamp_max.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/rms_norm.h>
@@ -15,6 +16,7 @@
 #include <ATen/ops/silu_backward.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace fourfold::trainer {
 
@@ -126,14 +128,19 @@ private:
 };
 
 // The sigmoid is made piece by piece, within the processor's cache, and again for the gradients instead of being kept.
-class SwiGlu final : public GradientFunction {
+class Gated final : public GradientFunction {
 public:
+    explicit Gated(GateForm<double> form)
+        : form_(form)
+    {
+    }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous(), y = at::empty_like(gate);
         by_type(gate, 3, [&](auto* t) {
             each_piece(gate, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
-                gated(data(gate, t) + first, data(sigmoid, t), data(up, t) + first, count, data(y, t) + first);
+                gated(form_of(t), data(gate, t) + first, data(sigmoid, t), data(up, t) + first, count,
+                    data(y, t) + first);
             });
         });
         kept = {gate, up};
@@ -145,16 +152,21 @@ public:
         const at::Tensor gate_slope = at::empty_like(gate), up_slope = at::empty_like(up);
         by_type(gate, 5, [&](auto* t) {
             each_piece(gate, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
-                gated_slopes(data(slope, t) + first, data(gate, t) + first, data(sigmoid, t), data(up, t) + first,
-                    count, data(gate_slope, t) + first, data(up_slope, t) + first);
+                gated_slopes(form_of(t), data(slope, t) + first, data(gate, t) + first, data(sigmoid, t),
+                    data(up, t) + first, count, data(gate_slope, t) + first, data(up_slope, t) + first);
             });
         });
         return {gate_slope, up_slope};
     }
 
 private:
+    template <typename T>
+    [[nodiscard]] GateForm<T> form_of(T*) const
+    {
+        return {T(form_.steepness), T(form_.limit), T(form_.shift)};
+    }
     template <typename Use>
-    static void each_piece(const at::Tensor& gate, Use&& use)
+    void each_piece(const at::Tensor& gate, Use&& use) const
     {
         constexpr int64_t kPiece = int64_t(1) << 14; // elements
         const at::Tensor flat = gate.view({-1});
@@ -162,16 +174,22 @@ private:
         for (int64_t first = 0; first < flat.numel(); first += kPiece) {
             const int64_t count = std::min(kPiece, flat.numel() - first);
             at::Tensor sigmoid = room.narrow(0, 0, count);
-            at::sigmoid_out(sigmoid, flat.narrow(0, first, count));
+            const at::Tensor piece = flat.narrow(0, first, count);
+            if (std::isfinite(form_.limit))
+                at::sigmoid_out(sigmoid, at::clamp_max_out(sigmoid, piece, form_.limit).mul_(form_.steepness));
+            else
+                at::sigmoid_out(sigmoid, piece);
             use(first, count, sigmoid);
         }
     }
+
+    GateForm<double> form_;
 };
 
-// By LibTorch's operations on every device; keeps the inputs alone.
-class ClampedSwiGlu final : public GradientFunction {
+// Of library kernels; keeps the inputs alone.
+class ClampedSwiGluAgain final : public GradientFunction {
 public:
-    explicit ClampedSwiGlu(double limit)
+    explicit ClampedSwiGluAgain(double limit)
         : limit_(limit)
     {
     }
@@ -179,16 +197,16 @@ public:
     {
         kept = inputs;
         const at::Tensor gate = inputs[0].clamp_max(limit_);
-        return {at::sigmoid(gate.mul(kGluSlope)).mul_(gate).mul_(inputs[1].clamp(-limit_, limit_).add_(1))};
+        return {at::sigmoid(gate.mul(kGluSteepness)).mul_(gate).mul_(inputs[1].clamp(-limit_, limit_).add_(1))};
     }
     // With s = sigmoid(a gate'): d/d gate' = (up' + 1) s (1 + a gate' (1 - s)), d/d up' = gate' s; none beyond the
     // limit.
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor &slope = gradients[0], &gate = kept[0], &up = kept[1];
-        const at::Tensor clamped = gate.clamp_max(limit_), sigmoid = at::sigmoid(clamped.mul(kGluSlope));
+        const at::Tensor clamped = gate.clamp_max(limit_), sigmoid = at::sigmoid(clamped.mul(kGluSteepness));
         const at::Tensor glu = clamped.mul(sigmoid);
-        const at::Tensor of_glu = sigmoid.neg().add_(1).mul_(clamped).mul_(kGluSlope).add_(1).mul_(sigmoid);
+        const at::Tensor of_glu = sigmoid.neg().add_(1).mul_(clamped).mul_(kGluSteepness).add_(1).mul_(sigmoid);
         return {of_glu.mul_(up.clamp(-limit_, limit_).add_(1)).mul_(slope).mul_(gate.le(limit_)),
             glu.mul(slope).mul_(up.abs().le(limit_))};
     }
@@ -213,18 +231,25 @@ public:
 };
 
 // One kernel of our own for each pass.
-class SwiGluOnGpu final : public GradientFunction {
+class GatedOnGpu final : public GradientFunction {
 public:
+    explicit GatedOnGpu(GateForm<float> form)
+        : form_(form)
+    {
+    }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         kept = inputs;
-        return {gated_by_kernel(inputs[0], inputs[1])};
+        return {gated_by_kernel(form_, inputs[0], inputs[1])};
     }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
-        auto [gate_slope, up_slope] = gated_slopes_by_kernel(gradients[0], kept[0], kept[1]);
+        auto [gate_slope, up_slope] = gated_slopes_by_kernel(form_, gradients[0], kept[0], kept[1]);
         return {std::move(gate_slope), std::move(up_slope)};
     }
+
+private:
+    GateForm<float> form_;
 };
 
 class Rotation final : public GradientFunction {
@@ -277,18 +302,29 @@ NormedSum fused_normed_sum(const at::Tensor& x, const at::Tensor& more, const at
     return {std::move(both[0]), std::move(both[1])};
 }
 
+namespace {
+bool has_gate_kernels(const at::Tensor& gate, const at::Tensor& up)
+{
+    return has_gpu_kernels(gate) && up.scalar_type() == gate.scalar_type() && up.sizes() == gate.sizes();
+}
+} // namespace
+
 at::Tensor fused_swiglu(const at::Tensor& gate, const at::Tensor& up)
 {
-    if (has_gpu_kernels(gate) && up.scalar_type() == gate.scalar_type() && up.sizes() == gate.sizes())
-        return apply(std::make_shared<SwiGluOnGpu>(), {gate, up})[0];
+    if (has_gate_kernels(gate, up))
+        return apply(std::make_shared<GatedOnGpu>(GateForm<float>()), {gate, up})[0];
     if (!has_loops(gate))
         return apply(std::make_shared<SwiGluAgain>(), {gate, up})[0];
-    return apply(std::make_shared<SwiGlu>(), {gate, up})[0];
+    return apply(std::make_shared<Gated>(GateForm<double>()), {gate, up})[0];
 }
 
 at::Tensor fused_clamped_swiglu(const at::Tensor& gate, const at::Tensor& up, double limit)
 {
-    return apply(std::make_shared<ClampedSwiGlu>(limit), {gate, up})[0];
+    if (has_gate_kernels(gate, up))
+        return apply(std::make_shared<GatedOnGpu>(clamped_form<float>(limit)), {gate, up})[0];
+    if (!has_loops(gate))
+        return apply(std::make_shared<ClampedSwiGluAgain>(limit), {gate, up})[0];
+    return apply(std::make_shared<Gated>(clamped_form<double>(limit)), {gate, up})[0];
 }
 
 at::Tensor fused_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine)

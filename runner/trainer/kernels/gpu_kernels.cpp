@@ -121,22 +121,22 @@ at::Tensor squares_by_kernel(const at::Tensor& x)
     return sums.sum();
 }
 
-at::Tensor gated_by_kernel(const at::Tensor& any_gate, const at::Tensor& any_up)
+at::Tensor gated_by_kernel(const GateForm<float>& form, const at::Tensor& any_gate, const at::Tensor& any_up)
 {
     const at::Tensor gate = any_gate.contiguous(), up = any_up.contiguous(), y = without_gaps(gate);
     launch_on(gate, {gate, up}, {y}, [&](const Launch& launch) {
-        launch_gated(launch, gate.const_data_ptr(), up.const_data_ptr(), gate.numel(), y.mutable_data_ptr());
+        launch_gated(launch, form, gate.const_data_ptr(), up.const_data_ptr(), gate.numel(), y.mutable_data_ptr());
     });
     return y;
 }
 
 std::pair<at::Tensor, at::Tensor> gated_slopes_by_kernel(
-    const at::Tensor& any_slope, const at::Tensor& any_gate, const at::Tensor& any_up)
+    const GateForm<float>& form, const at::Tensor& any_slope, const at::Tensor& any_gate, const at::Tensor& any_up)
 {
     const at::Tensor slope = any_slope.contiguous(), gate = any_gate.contiguous(), up = any_up.contiguous();
     const at::Tensor gate_slope = without_gaps(gate), up_slope = without_gaps(up);
     launch_on(gate, {slope, gate, up}, {gate_slope, up_slope}, [&](const Launch& launch) {
-        launch_gated_slopes(launch, slope.const_data_ptr(), gate.const_data_ptr(), up.const_data_ptr(), gate.numel(),
+        launch_gated_slopes(launch, form, slope.const_data_ptr(), gate.const_data_ptr(), up.const_data_ptr(), gate.numel(),
             gate_slope.mutable_data_ptr(), up_slope.mutable_data_ptr());
     });
     return {gate_slope, up_slope};

@@ -36,10 +36,10 @@ void update_by_kernel(const AdamFactors<float>& factors, const at::Tensor& gradi
 // Of all elements of x, which has no gaps: an fp64 scalar.
 at::Tensor squares_by_kernel(const at::Tensor& x);
 
-// gate * sigmoid(gate) * up, and the gradients of gate and up. All of one shape and type.
-at::Tensor gated_by_kernel(const at::Tensor& gate, const at::Tensor& up);
+// A gated activation, and the gradients of gate and up. All of one shape and type.
+at::Tensor gated_by_kernel(const GateForm<float>& form, const at::Tensor& gate, const at::Tensor& up);
 std::pair<at::Tensor, at::Tensor> gated_slopes_by_kernel(
-    const at::Tensor& slope, const at::Tensor& gate, const at::Tensor& up);
+    const GateForm<float>& form, const at::Tensor& slope, const at::Tensor& gate, const at::Tensor& up);
 
 // Of each row of logits [rows, width]: the highest of its first `valid` columns, and the sum of exp(x - highest) over
 // them; -inf and 0 where there are none. [rows], fp32

@@ -45,13 +45,14 @@ __global__ void turn_kernel(TurnShape shape, const T* __restrict__ x, const floa
     }
 }
 
-__device__ __forceinline__ float sigmoid(float x)
+__device__ __forceinline__ float gate_sigmoid(const GateForm<float>& form, float gate)
 {
-    return 1 / (1 + expf(-x));
+    return 1 / (1 + expf(-form.steepness * at_most(gate, form.limit)));
 }
 
 template <typename T, int n>
-__global__ void gated_kernel(const T* __restrict__ gate, const T* __restrict__ up, int64_t count, T* __restrict__ y)
+__global__ void gated_kernel(GateForm<float> form, const T* __restrict__ gate, const T* __restrict__ up, int64_t count,
+    T* __restrict__ y)
 {
     each_vector<n>(count, [&]<int size>(int64_t at, Size<size>) {
         float g[size], u[size];
@@ -59,14 +60,14 @@ __global__ void gated_kernel(const T* __restrict__ gate, const T* __restrict__ u
         load(up + at, u);
 #pragma unroll
         for (int i = 0; i < size; ++i)
-            g[i] = g[i] * sigmoid(g[i]) * u[i];
+            g[i] = gated_element(form, g[i], gate_sigmoid(form, g[i]), u[i]);
         store(g, y + at);
     });
 }
 
 template <typename T, int n>
-__global__ void gated_slopes_kernel(const T* __restrict__ slope, const T* __restrict__ gate, const T* __restrict__ up,
-    int64_t count, T* __restrict__ gate_slope, T* __restrict__ up_slope)
+__global__ void gated_slopes_kernel(GateForm<float> form, const T* __restrict__ slope, const T* __restrict__ gate,
+    const T* __restrict__ up, int64_t count, T* __restrict__ gate_slope, T* __restrict__ up_slope)
 {
     each_vector<n>(count, [&]<int size>(int64_t at, Size<size>) {
         float d[size], g[size], u[size];
@@ -75,7 +76,7 @@ __global__ void gated_slopes_kernel(const T* __restrict__ slope, const T* __rest
         load(up + at, u);
 #pragma unroll
         for (int i = 0; i < size; ++i) {
-            const Pair<float> slopes = gated_slope(d[i], g[i], sigmoid(g[i]), u[i]);
+            const Pair<float> slopes = gated_slope(form, d[i], g[i], gate_sigmoid(form, g[i]), u[i]);
             g[i] = slopes.first;
             u[i] = slopes.second;
         }
@@ -201,7 +202,8 @@ void launch_turn(const Launch& launch, const TurnShape& shape, const void* x, co
     check_launch("turn");
 }
 
-void launch_gated(const Launch& launch, const void* gate, const void* up, int64_t count, void* y)
+void launch_gated(
+    const Launch& launch, const GateForm<float>& form, const void* gate, const void* up, int64_t count, void* y)
 {
     if (count == 0)
         return;
@@ -209,7 +211,7 @@ void launch_gated(const Launch& launch, const void* gate, const void* up, int64_
         using T = std::remove_pointer_t<decltype(type)>;
         const auto start = [&]<int size>(Size<size>) {
             gated_kernel<T, size><<<blocks(count, int64_t(kThreads) * size), kThreads, 0, stream_of(launch)>>>(
-                static_cast<const T*>(gate), static_cast<const T*>(up), count, static_cast<T*>(y));
+                form, static_cast<const T*>(gate), static_cast<const T*>(up), count, static_cast<T*>(y));
         };
         if (aligned({gate, up, y}))
             start(Size<kVector<T>>());
@@ -219,8 +221,8 @@ void launch_gated(const Launch& launch, const void* gate, const void* up, int64_
     check_launch("gated");
 }
 
-void launch_gated_slopes(const Launch& launch, const void* slope, const void* gate, const void* up, int64_t count,
-    void* gate_slope, void* up_slope)
+void launch_gated_slopes(const Launch& launch, const GateForm<float>& form, const void* slope, const void* gate,
+    const void* up, int64_t count, void* gate_slope, void* up_slope)
 {
     if (count == 0)
         return;
@@ -228,7 +230,7 @@ void launch_gated_slopes(const Launch& launch, const void* slope, const void* ga
         using T = std::remove_pointer_t<decltype(type)>;
         const auto start = [&]<int size>(Size<size>) {
             gated_slopes_kernel<T, size><<<blocks(count, int64_t(kThreads) * size), kThreads, 0, stream_of(launch)>>>(
-                static_cast<const T*>(slope), static_cast<const T*>(gate), static_cast<const T*>(up), count,
+                form, static_cast<const T*>(slope), static_cast<const T*>(gate), static_cast<const T*>(up), count,
                 static_cast<T*>(gate_slope), static_cast<T*>(up_slope));
         };
         if (aligned({slope, gate, up, gate_slope, up_slope}))

@@ -45,10 +45,11 @@ struct NormSlopes {
 void launch_normed_sum_slopes(const Launch& launch, const RowShape& shape, const NormSlopes& of, void* x_slope,
     float* weight_parts, int64_t parts);
 
-// y = gate / (1 + exp(-gate)) * up, and its gradients. [count]
-void launch_gated(const Launch& launch, const void* gate, const void* up, int64_t count, void* y);
-void launch_gated_slopes(const Launch& launch, const void* slope, const void* gate, const void* up, int64_t count,
-    void* gate_slope, void* up_slope);
+// A gated activation (GateForm), and its gradients. [count]
+void launch_gated(const Launch& launch, const GateForm<float>& form, const void* gate, const void* up, int64_t count,
+    void* y);
+void launch_gated_slopes(const Launch& launch, const GateForm<float>& form, const void* slope, const void* gate,
+    const void* up, int64_t count, void* gate_slope, void* up_slope);
 
 // Logits: [rows, width], of which the first `valid` columns count.
 struct LogitShape {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/kernels/plain.h"
 
+#include "runner/trainer/kernels/elements.h"
+
 #include <ATen/ops/cat.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
@@ -28,7 +30,7 @@ at::Tensor plain_swiglu(const at::Tensor& gate, const at::Tensor& up)
 at::Tensor plain_clamped_swiglu(const at::Tensor& gate, const at::Tensor& up, double limit)
 {
     const at::Tensor clamped = gate.clamp_max(limit);
-    return at::sigmoid(clamped.mul(kGluSlope)).mul(clamped).mul(up.clamp(-limit, limit).add(1));
+    return at::sigmoid(clamped.mul(kGluSteepness)).mul(clamped).mul(up.clamp(-limit, limit).add(1));
 }
 
 at::Tensor plain_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine)

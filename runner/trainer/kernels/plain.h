@@ -19,7 +19,4 @@ at::Tensor plain_swiglu(const at::Tensor& gate, const at::Tensor& up);
 at::Tensor plain_clamped_swiglu(const at::Tensor& gate, const at::Tensor& up, double limit);
 at::Tensor plain_rotation(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
 
-// x sigmoid(1.702 x) is near to GELU (arXiv:1606.08415, section 2).
-constexpr double kGluSlope = 1.702;
-
 } // namespace fourfold::trainer
