@@ -11,9 +11,9 @@ endif()
 #               [ENVIRONMENT A=b ...] [RUN_SERIAL] [SHARDS n] [WAITS])
 # One GoogleTest program; each of its cases is a CTest test of that label (default: quick). LONG names the slow cases of
 # a quick program that have a quick sibling, as in "Suite.Case" or "Suite.A*". SHARDS: n CTest tests share the cases, for
-# programs that take long to start or that keep what their cases have in common. WAITS: its cases wait for clocks and
-# other processes more than they compute; two of all such cases run at a time, so that the cores have other tests to do
-# meanwhile, and first, as they bound how long a suite takes.
+# programs that take long to start or that keep what their cases have in common; they compute, and each takes the place
+# of two tests. WAITS: its cases wait for clocks and other processes more than they compute; two of all such cases run at
+# a time, so that the cores have other tests to do meanwhile, and first, as they bound how long a suite takes.
 function(fourfold_test name)
     cmake_parse_arguments(ARG "RUN_SERIAL;WAITS" "LABEL;TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT;LONG" ${ARGN})
     if(NOT ARG_LABEL)
@@ -41,7 +41,7 @@ function(fourfold_test name)
         set_property(GLOBAL PROPERTY FOURFOLD_WAITING ${waiting})
         list(APPEND properties RESOURCE_LOCK waits_${waiting} COST 1000)
     elseif(ARG_SHARDS)
-        list(APPEND properties COST 100)
+        list(APPEND properties COST 100 PROCESSORS 2)
     endif()
     if(ARG_SHARDS)
         if(ARG_LONG OR ARG_ENVIRONMENT)

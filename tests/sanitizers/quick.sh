@@ -21,7 +21,7 @@ mkdir "$reports"
 run=()
 (($(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28) <= 28)) || run=(setarch -R)
 status=0
-"${run[@]}" ctest --preset "$preset" --label-regex quick -j1 "$@" || status=$?
+"${run[@]}" ctest --preset "$preset" --label-regex quick --parallel "$(nproc)" "$@" || status=$?
 found=("$reports"/*)
 if [[ -e ${found[0]} ]]; then
     echo "FAILED: ${#found[@]} processes reported something:" >&2
