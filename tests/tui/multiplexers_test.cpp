@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Inside tmux and GNU screen, as they show it themselves: real programs between the planner and whoever looks.
+// Inside tmux and GNU screen, as they show it themselves, and behind mosh, as its client draws it: real programs
+// between the planner and whoever looks.
 #include "core/base/shell_word.h"
 #include "tests/runner/support.h"
 #include "tests/tui/tui_fixture.h"
 
+#include <csignal>
 #include <cstdio>
+#include <optional>
+#include <regex>
 #include <sstream>
 
 namespace fourfold::test {
@@ -116,6 +120,48 @@ private:
     Ran started_;
 };
 
+// A server of mosh's on loopback, and its client in tmux.
+class Mosh : public Multiplexer {
+public:
+    Mosh(const std::filesystem::path& folder, const std::vector<std::string>& program)
+    {
+        // Without a client the server would wait for one.
+        std::vector<std::string> begin{"env", "LC_ALL=C.UTF-8", "TERM=xterm-256color", "MOSH_SERVER_NETWORK_TMOUT=120",
+            "mosh-server", "new", "-i", "127.0.0.1", "-c", "256", "--"};
+        begin.insert(begin.end(), program.begin(), program.end());
+        started_ = run(begin);
+        static const std::regex kConnect(R"(MOSH CONNECT (\d+) (\S+))"), kProcess(R"(pid = (\d+))");
+        std::smatch connect, process;
+        if (std::regex_search(started_.out, process, kProcess))
+            server_ = std::stoi(process[1]);
+        if (std::regex_search(started_.out, connect, kConnect))
+            client_.emplace(folder,
+                std::vector<std::string>{
+                    "env", "MOSH_KEY=" + connect[2].str(), "mosh-client", "127.0.0.1", connect[1].str()});
+    }
+    ~Mosh() override
+    {
+        if (server_ > 0)
+            ::kill(server_, SIGTERM);
+    }
+    Mosh(const Mosh&) = delete;
+    Mosh& operator=(const Mosh&) = delete;
+    [[nodiscard]] bool is_connected() const { return client_ && client_->started().status == 0; }
+    [[nodiscard]] std::string text() const override { return client_->text(); }
+    void type(const std::string& keys) const override { client_->type(keys); }
+    // The server ends with what it runs.
+    [[nodiscard]] bool ends() const
+    {
+        return wait_until([&] { return ::kill(server_, 0) != 0; }, 60);
+    }
+    [[nodiscard]] const Ran& started() const { return started_; }
+
+private:
+    std::optional<Tmux> client_;
+    pid_t server_ = -1;
+    Ran started_;
+};
+
 class TuiMultiplexers : public Tui {
 protected:
     // The planner with its folders, which a server that was started before would not hand on.
@@ -160,6 +206,18 @@ TEST_F(TuiMultiplexers, WorksInsideScreen)
     const Screen screen(folder_.path(), planner());
     ASSERT_EQ(screen.started().status, 0) << screen.started().out;
     work_with(screen);
+}
+
+TEST_F(TuiMultiplexers, WorksBehindMosh)
+{
+    const Mosh mosh(folder_.path(), planner());
+    ASSERT_TRUE(mosh.is_connected()) << mosh.started().out;
+    work_with(mosh);
+    mosh.type("1");
+    ASSERT_TRUE(mosh.shows("Fits."));
+    EXPECT_THAT(mosh.text(), Not(HasSubstr("\xef\xbf\xbd"))) << "a character that was cut";
+    mosh.type("q");
+    EXPECT_TRUE(mosh.ends()) << mosh.text();
 }
 
 } // namespace
