@@ -25,6 +25,7 @@ struct Gpu {
     double design_power_w = 0; // for which the peaks are stated, where the limit is lower; 0 = power_w
     double product_power_w = 0; // at which matrix products would keep the clock of the peaks; 0 = not known
     double exponentials_per_clock = 16; // of a multiprocessor's special function units; 16 from Volta to Blackwell
+    double host_link_gb_s = 0; // to the memory of its host, one way; 0 = not known
 
     // Dense peak for matrix products of `precision` in FLOP/s; fp8 and nvfp4 fall back to bf16 where the GPU has none.
     [[nodiscard]] double peak_flops(Precision precision) const;

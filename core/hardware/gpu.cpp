@@ -62,6 +62,7 @@ Expected<Gpu> gpu_from_json(const Json& json, const std::string& where)
     FOURFOLD_TRY(gpu.design_power_w, fields.non_negative_or("design_power_w", 0));
     FOURFOLD_TRY(gpu.product_power_w, fields.non_negative_or("product_power_w", 0));
     FOURFOLD_TRY(gpu.exponentials_per_clock, fields.positive_or("exponentials_per_clock", kExponentialsPerClock));
+    FOURFOLD_TRY(gpu.host_link_gb_s, fields.non_negative_or("host_link_gb_s", 0));
     return gpu;
 }
 
@@ -94,6 +95,8 @@ Json to_json(const Gpu& gpu)
         json["product_power_w"] = gpu.product_power_w;
     if (gpu.exponentials_per_clock != kExponentialsPerClock)
         json["exponentials_per_clock"] = gpu.exponentials_per_clock;
+    if (gpu.host_link_gb_s > 0)
+        json["host_link_gb_s"] = gpu.host_link_gb_s;
     return json;
 }
 

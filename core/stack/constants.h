@@ -226,7 +226,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::allocator_pressure, "allocator_pressure", 0, "ratio", "slowdown by retried allocations at full memory, from 0 at 94 % of the capacity" },
     { Constant::launch_s, "launch_s", 0, "s", "host time of a launch beyond those of a dense layer in 16 bits: of experts, and of rounding to 8 bits (counted for stack fourfold)" },
     { Constant::blocking_launch_s, "blocking_launch_s", 1e-5, "s", "wait of one launch with CUDA_LAUNCH_BLOCKING=1" },
-    { Constant::host_transfer_s_per_gb, "host_transfer_s_per_gb", 0.04, "s per 10^9 bytes", "offload: one way between GPU and host memory (PCIe 5: 0.02, PCIe 4: 0.04, NVLink-C2C: 0.003)" },
+    { Constant::host_transfer_s_per_gb, "host_transfer_s_per_gb", 0.04, "s per 10^9 bytes", "offload: one way between GPU and host memory; where no stack says it, 1.25 / host_link_gb_s of the GPU" },
     { Constant::host_update_s_per_gb, "host_update_s_per_gb", 0.05, "s per 10^9 bytes", "offload: a GPU's share of the update on the host, per byte of state traffic" },
     { Constant::step_overhead_s, "step_overhead_s", 0.02, "s", "fixed cost of a step" },
     { Constant::optimizer_shard_bytes, "optimizer_shard_bytes", 34, "bytes per parameter", "traffic of the update, per parameter of the shard" },

@@ -67,6 +67,7 @@ struct Stack {
     [[nodiscard]] bool calibrated_for(const std::string& gpu_id) const { return gpu_constants.contains(gpu_id); }
     // The constant for a GPU: its own, else the stack's, else `fallback`.
     [[nodiscard]] double constant(const std::string& name, const std::string& gpu_id, double fallback) const;
+    [[nodiscard]] std::optional<double> said_constant(const std::string& name, const std::string& gpu_id) const;
     // Was this kernel among what was measured on the GPU? Yes where nothing is said of kernels.
     [[nodiscard]] bool measured_with(const std::string& gpu_id, AttentionKernel kernel) const;
     // The GPU of the same generation that was measured with this kernel most often; "" where there is none. What the

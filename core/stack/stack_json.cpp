@@ -96,12 +96,17 @@ Expected<std::map<std::string, double>> read_constants(const Fields& fields)
 
 double Stack::constant(const std::string& name, const std::string& gpu_id, double fallback) const
 {
+    return said_constant(name, gpu_id).value_or(fallback);
+}
+
+std::optional<double> Stack::said_constant(const std::string& name, const std::string& gpu_id) const
+{
     if (const auto own = gpu_constants.find(gpu_id); own != gpu_constants.end()) {
         if (const auto at = own->second.find(name); at != own->second.end())
             return at->second;
     }
     const auto at = constants.find(name);
-    return at == constants.end() ? fallback : at->second;
+    return at == constants.end() ? std::nullopt : std::optional(at->second);
 }
 
 bool Stack::measured_with(const std::string& gpu_id, AttentionKernel kernel) const

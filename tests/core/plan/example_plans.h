@@ -21,7 +21,7 @@ inline constexpr const char* kEverything = R"({
             "num_key_value_heads": 4, "intermediate_size": 2816, "vocab_size": 32000, "max_position_embeddings": 4096},
   "cluster": {"id": "own", "name": "Own", "source": "measured here", "date": "2026-01-01", "notes": "n", "measured": {"a": 1},
     "gpu": {"id": "x", "name": "X", "generation": "hopper", "memory_gib": 80, "memory_bandwidth_gb_s": 2000, "multiprocessors": 100, "power_w": 300, "design_power_w": 350,
-      "product_power_w": 400, "exponentials_per_clock": 32,
+      "product_power_w": 400, "exponentials_per_clock": 32, "host_link_gb_s": 64,
             "peak_tflops": {"bf16": 300, "fp16": 301, "fp8": 600, "fp4": 1200, "fp32": 20}},
     "gpus_per_node": 4,
     "intra_node": {"bandwidth_gb_s": 300, "latency_us": 4, "topology": "torus", "pair_gb_s": 75, "hop_us": 1,
