@@ -165,15 +165,47 @@ void paint_axis(cairo_t* cairo, const Timeline& timeline, const Plot& plot)
     }
 }
 
-void paint_legend(cairo_t* cairo, const Timeline& timeline)
+// Over what is there: idle ground, as no span covers it.
+void hatch(cairo_t* cairo, double x, double y, double width, double height)
 {
+    constexpr double kApart = 8;
+    cairo_save(cairo);
+    cairo_rectangle(cairo, x, y, width, height);
+    grey(cairo, 1);
+    cairo_fill_preserve(cairo);
+    cairo_clip(cairo);
+    grey(cairo, 0.6);
+    cairo_set_line_width(cairo, 1);
+    for (double at = kApart / 2; at < width + height; at += kApart) {
+        cairo_move_to(cairo, x + at, y);
+        cairo_line_to(cairo, x + at - height, y + height);
+    }
+    cairo_stroke(cairo);
+    cairo_restore(cairo);
+}
+
+void paint_steady(cairo_t* cairo, const TitledTimeline& one, const Plot& plot)
+{
+    if (!one.steady)
+        return;
+    const double from = plot.x(one.steady->begin_s), to = plot.x(one.steady->end_s);
+    for (int stage = 0; stage < one.timeline->stages; ++stage)
+        hatch(cairo, from, plot.y(stage) + plot.gap() / 2, to - from, plot.track - plot.gap());
+}
+
+void paint_legend(cairo_t* cairo, const TitledTimeline& one)
+{
+    const Timeline& timeline = *one.timeline;
     std::array<bool, kKinds> present{};
     for (const Span& span : timeline.spans)
         present[static_cast<std::size_t>(span.kind)] = true;
     double x = kLeft;
-    const auto entry = [&](const std::string& text) {
-        cairo_rectangle(cairo, x, 58, 14, 14);
-        cairo_fill(cairo);
+    constexpr double kTop = 58, kSide = 14; // of an entry's mark
+    const auto entry = [&](const std::string& text, bool hatched = false) {
+        if (hatched)
+            hatch(cairo, x, kTop, kSide, kSide);
+        else
+            fill_box(cairo, x, kTop, kSide, kSide);
         grey(cairo, 0.1);
         show(cairo, x + 20, 70, text);
         x += 20 + text_width(cairo, text) + 24;
@@ -186,6 +218,8 @@ void paint_legend(cairo_t* cairo, const Timeline& timeline)
     }
     grey(cairo, 0.88);
     entry("idle");
+    if (one.steady)
+        entry(steady_words(*one.steady), true);
 }
 
 void paint_one(cairo_t* cairo, const TitledTimeline& one, const Plot& plot)
@@ -196,12 +230,13 @@ void paint_one(cairo_t* cairo, const TitledTimeline& one, const Plot& plot)
     grey(cairo, 0.1);
     show(cairo, kLeft, 36, printable(one.title.empty() ? "Pipeline timeline" : one.title, 110));
     font(cairo, 13);
-    paint_legend(cairo, timeline);
+    paint_legend(cairo, one);
     paint_tracks(cairo, timeline, plot);
     if (timeline.spans.size() > kMostRectangles)
         paint_columns(cairo, timeline, plot);
     else
         paint_spans(cairo, timeline, plot);
+    paint_steady(cairo, one, plot);
     paint_axis(cairo, timeline, plot);
     if (timeline.spans.empty() || !(length_of(timeline) > 0)) {
         cairo_set_font_size(cairo, 14);
@@ -245,10 +280,10 @@ std::string tick_text(double seconds, double step)
     return text_of("%.*f %s", int(std::clamp(digits, 0.0, 6.0)), seconds / unit.size, unit.name);
 }
 
-void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title)
+void paint_timeline(cairo_t* cairo, const ListedStep& step, const std::string& title)
 {
-    const TitledTimeline one{&timeline, title};
-    paint_timelines(cairo, {&one, 1}, timeline_picture_size(timeline));
+    const TitledTimeline one{&step.timeline, title, step.steady};
+    paint_timelines(cairo, {&one, 1}, timeline_picture_size(step.timeline));
 }
 
 PictureSize timelines_picture_size(std::span<const TitledTimeline> timelines)

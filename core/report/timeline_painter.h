@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/report/picture_file.h"
-#include "core/schedule/timeline.h"
+#include "core/schedule/steady_part.h"
 
 #include <span>
 #include <string>
@@ -15,13 +15,15 @@ PictureSize timeline_picture_size(const Timeline& timeline);
 
 // Title, one track a stage, time axis in seconds, legend of the kinds that occur. Above kMostRectangles spans each
 // track is drawn column by column: the kind that takes most of the column's time, as strong as the share that is busy.
+// Micro-batches without spans are hatched, and the legend says how many they are.
 inline constexpr std::size_t kMostRectangles = 20'000;
-void paint_timeline(cairo_t* cairo, const Timeline& timeline, const std::string& title);
+void paint_timeline(cairo_t* cairo, const ListedStep& step, const std::string& title);
 
 // Several, one under the other on one axis of time.
 struct TitledTimeline {
     const Timeline* timeline = nullptr;
     std::string title;
+    std::optional<SteadyPart> steady = {};
 };
 PictureSize timelines_picture_size(std::span<const TitledTimeline> timelines);
 // Tracks as high as the size leaves room for; one that is too small for all words is drawn smaller as a whole.

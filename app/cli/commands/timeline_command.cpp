@@ -61,17 +61,23 @@ Expected<int> run_timeline(const TimelineOptions& options)
     }
     std::string title = plan.name.empty() ? plan.model.name : plan.name;
     Timeline timeline = prediction.timeline;
+    std::optional<SteadyPart> steady = steady_part(prediction);
+    const ListedStep predicted{prediction.timeline, steady};
     if (!options.measured.empty()) {
         FOURFOLD_TRY(auto measured, measured_timeline(options.measured));
         timeline = std::move(measured);
+        steady.reset();
         title += ", measured";
     }
-    FOURFOLD_CHECK(export_timeline(timeline, title, options.output));
+    FOURFOLD_CHECK(export_timeline({timeline, steady}, title, options.output));
     std::cerr << "wrote " << printable(options.output) << ": " << timeline.stages
               << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
+    if (steady)
+        std::cerr << "not listed: " << steady_words(*steady)
+                  << text_of(", from %.4g to %.4g s\n", steady->begin_s, steady->end_s);
     if (!options.measured.empty()) {
         std::cout << "an average stage, the furthest off first\n";
-        for (const TermOff& term : terms_off(prediction.timeline, timeline))
+        for (const TermOff& term : terms_off(predicted, timeline))
             std::cout << "  " << term_off_text(term) << "\n";
     }
     return kDone;

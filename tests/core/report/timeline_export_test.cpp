@@ -151,6 +151,69 @@ TEST(Picture, ShowsEveryKindInItsColour)
     EXPECT_GT(counts[0x1A1A1A] + counts[0x191919], 50) << "no text";
 }
 
+// The middle, where no span is though all stages work, does not look as if they waited.
+TEST(Picture, HatchesWhatIsNotListed)
+{
+    Timeline timeline{2, 12, {}};
+    for (int stage = 0; stage < 2; ++stage) {
+        timeline.spans.push_back({stage, SpanKind::forward, 0, 0, 0, 3});
+        timeline.spans.push_back({stage, SpanKind::forward, 1, 0, 9, 12});
+    }
+    const std::optional<SteadyPart> steady = steady_part(timeline, 1024);
+    ASSERT_TRUE(steady);
+    EXPECT_EQ(steady->begin_s, 3);
+    EXPECT_EQ(steady->end_s, 9);
+    const auto counts = [&](const std::optional<SteadyPart>& part) {
+        return counted_colours(pixels_of(timeline_picture_size(timeline), [&](cairo_t* cairo) {
+            paint_timeline(cairo, {timeline, part}, "A title");
+        }));
+    };
+    constexpr unsigned kIdle = 0xF0F0F0;
+    EXPECT_GT(counts({})[kIdle], 50'000);
+    auto hatched = counts(steady);
+    EXPECT_LT(hatched[kIdle], 1'000);
+    int lines = 0; // darker than the ground, and of no kind
+    for (const auto& [colour, count] : hatched)
+        lines += colour != kIdle && colour % 0x10101 == 0 && colour > 0x808080 && colour < 0xF0F0F0 ? count : 0;
+    EXPECT_GT(lines, 5'000);
+}
+
+TEST(ChromeTrace, SaysWhatIsNotListed)
+{
+    const Timeline timeline = pipeline(2, 3);
+    const SteadyPart steady{0.004, 0.006, 1544};
+    Json trace = chrome_trace({timeline, steady}, "t");
+    int said = 0;
+    for (const Json& event : trace["traceEvents"]) {
+        if (event["name"] != "1,544 more micro-batches like these")
+            continue;
+        EXPECT_EQ(event["tid"], said++);
+        EXPECT_NEAR(event["ts"].get<double>(), 4000, 1e-6);
+        EXPECT_NEAR(event["dur"].get<double>(), 2000, 1e-6);
+    }
+    EXPECT_EQ(said, 2);
+    const auto read = timeline_from_chrome_trace(trace, "trace");
+    ASSERT_TRUE(read) << read.error().line();
+    EXPECT_EQ(read->spans.size(), timeline.spans.size());
+    const auto again = steady_part_of_chrome_trace(trace);
+    ASSERT_TRUE(again);
+    EXPECT_NEAR(again->begin_s, steady.begin_s, 1e-12);
+    EXPECT_NEAR(again->end_s, steady.end_s, 1e-12);
+    EXPECT_EQ(again->micro_batches, steady.micro_batches);
+    EXPECT_FALSE(steady_part_of_chrome_trace(chrome_trace(timeline, "t")));
+
+    for (Json& event : trace["traceEvents"]) { // a file's word
+        if (event.value("cat", "") == "steady")
+            event["args"]["micro_batches"] = -4;
+    }
+    EXPECT_FALSE(steady_part_of_chrome_trace(trace));
+    for (Json& event : trace["traceEvents"]) {
+        if (event.value("cat", "") == "steady")
+            event.erase("args");
+    }
+    EXPECT_FALSE(steady_part_of_chrome_trace(trace));
+}
+
 TEST(Picture, ManySpansAreDrawnByColumn)
 {
     const Timeline timeline = pipeline(16, 1500);

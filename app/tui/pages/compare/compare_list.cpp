@@ -7,6 +7,7 @@
 #include "app/view/plan/facts.h"
 #include "core/base/json_member.h"
 #include "core/calibration/user/evidence.h"
+#include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ std::vector<NamedTimeline> compared_timelines(const CompareEntries& entries)
 {
     std::vector<NamedTimeline> timelines;
     for (const CompareEntry& entry : entries)
-        timelines.push_back({entry.name, {entry.prediction, &entry.prediction->timeline}});
+        timelines.push_back(
+            {entry.name, {entry.prediction, &entry.prediction->timeline}, steady_part(*entry.prediction)});
     for (const CompareEntry& entry : entries) {
         if (entry.trace)
             timelines.push_back({entry.name + ", measured", entry.trace});

@@ -4,6 +4,7 @@
 #include "app/tui/linear/spoken.h"
 #include "app/view/answer.h"
 #include "app/view/compare/comparison.h"
+#include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
 #include "core/report/views/plan_tables.h"
@@ -276,8 +277,11 @@ void ComparePage::ask_to_export_timeline()
     std::vector<Picker::Item> items;
     for (const NamedTimeline& one : shown)
         items.push_back({one.name, "", [this, one] {
-                             desk_.exports().ask(
-                                 "timeline", [one] { return spans_table(*one.timeline); }, {*one.timeline, one.name});
+                             desk_.exports().ask("timeline",
+                                 [one] {
+                                     return spans_table({*one.timeline, one.steady});
+                                 },
+                                 {{*one.timeline, one.steady}, one.name});
                          }});
     if (shown.size() > 1)
         items.push_back({"Both in one picture", "on one axis",
@@ -330,7 +334,7 @@ ReportPage ComparePage::report()
         page.lines.push_back(timelines_.said(timelines, reference));
         ReportTimelines both;
         for (const std::size_t at : timelines_.on_show(timelines.size(), reference))
-            both.push_back({timelines[at].timeline, timelines[at].name});
+            both.push_back({timelines[at].timeline, timelines[at].name, timelines[at].steady});
         page.parts.push_back({std::move(both), 640});
     } else if (!all.empty()) {
         page = report_of_table(all);
