@@ -28,12 +28,12 @@ Expected<void> export_timeline(const ListedStep& step, const std::string& title,
 }
 
 Expected<void> export_timelines(std::span<const TitledTimeline> timelines, const std::filesystem::path& file,
-    const std::optional<PictureSize>& asked)
+    const std::optional<PictureSize>& asked, const TimePart& part)
 {
     FOURFOLD_CHECK(check_picture_file("timelines", file));
     const PictureSize size = asked ? asked_size(*asked, file) : timelines_picture_size(timelines);
     return write_picture(
-        size, [&](cairo_t* cairo) { paint_timelines(cairo, timelines, size); }, file);
+        size, [&](cairo_t* cairo) { paint_timelines(cairo, timelines, size, part); }, file);
 }
 
 } // namespace fourfold

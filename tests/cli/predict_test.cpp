@@ -415,6 +415,24 @@ TEST_F(Predict, TimelineSaysWhatItDoesNotList)
     EXPECT_THAT(few.err, Not(HasSubstr("not listed")));
 }
 
+TEST_F(Predict, TimelineDrawsKernelsAndParts)
+{
+    const std::string plan = file("p.json", plan_text(R"({"layout": {"pp": 2, "dp": 4}})"));
+    const Output output = fourfold({"timeline", plan, "--kernels", "--output", "kernels.svg"});
+    ASSERT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.err, HasSubstr("wrote kernels.svg: "));
+    EXPECT_THAT(output.err, HasSubstr(" streams, "));
+    ASSERT_EQ(fourfold({"timeline", plan, "--kernels", "--between", "0", "0.05", "--output", "part.svg"}).status, 0);
+    EXPECT_NE(*read_text_file(folder() / "part.svg"), *read_text_file(folder() / "kernels.svg"));
+    ASSERT_EQ(fourfold({"timeline", plan, "--output", "all.svg"}).status, 0);
+    ASSERT_EQ(fourfold({"timeline", plan, "--between", "0", "0.5", "--output", "half.svg"}).status, 0);
+    EXPECT_NE(*read_text_file(folder() / "half.svg"), *read_text_file(folder() / "all.svg"));
+    expect_problem(fourfold({"timeline", plan, "--between", "2", "1", "--output", "t.svg"}), 2, "--between");
+    expect_problem(fourfold({"timeline", plan, "--between", "1", "2", "--output", "t.json"}), 2, "--between");
+    expect_problem(fourfold({"timeline", plan, "--kernels", "--output", "t.json"}), 2, ".svg");
+    EXPECT_FALSE(std::filesystem::exists(folder() / "t.json"));
+}
+
 TEST_F(Predict, TimelineDrawsWhatARunMeasured)
 {
     const std::string plan = file("p.json", plan_text(R"({"layout": {"pp": 2, "dp": 4}})"));

@@ -291,6 +291,61 @@ TEST(Picture, TimelinesOverEachOtherHaveOneAxis)
     EXPECT_NEAR(double(blue(both)) / alone, 1.5, 0.05) << "alone it is as long as the axis";
 }
 
+KernelFacts fact(const char* name, KernelKind kind)
+{
+    KernelFacts facts;
+    facts.name = name;
+    facts.kind = kind;
+    return facts;
+}
+
+// Streams with the kernels of a profiler, in the colours of their kinds, and a part of the axis.
+TEST(Picture, KernelsStandOnTheirStreams)
+{
+    KernelTimeline kernels;
+    kernels.length_s = 4;
+    kernels.facts = {fact("gemm of the MLP", KernelKind::product), fact("allgather", KernelKind::communication)};
+    kernels.tracks = {{"rank 5, stream 7, compute", "", {{0, 2, 0}}}, {"rank 5, stream 20, fsdp", "", {{2, 4, 1}}}};
+    const TitledTimeline one{nullptr, "A step", {}, &kernels};
+    const PictureSize size = timelines_picture_size({&one, 1});
+    const auto counts = [&](const TimePart& part) {
+        return counted_colours(
+            pixels_of(size, [&](cairo_t* cairo) { paint_timelines(cairo, {&one, 1}, size, part); }));
+    };
+    auto whole = counts({}), first = counts(std::pair(0.0, 1.0));
+    EXPECT_GT(whole[okabe::kBlue], 10'000);
+    EXPECT_NEAR(double(whole[okabe::kPurple]) / whole[okabe::kBlue], 1, 0.1) << "both last two of four seconds";
+    EXPECT_NEAR(double(first[okabe::kBlue]) / whole[okabe::kBlue], 2, 0.1) << "it fills the first second";
+    EXPECT_LT(first[okabe::kPurple], 500) << "the mark of the legend";
+
+    const Folder folder; // words are curves in an SVG: a part so small that none fits has fewer
+    const auto written = [&](const TimePart& part) {
+        EXPECT_TRUE(export_timelines({&one, 1}, folder.file("kernels.svg"), {}, part));
+        return read_text_file(folder.file("kernels.svg"))->size();
+    };
+    const std::size_t named = written({});
+    kernels.facts[0].name.clear();
+    EXPECT_LT(written({}), named) << "the kernel has its name";
+}
+
+TEST(Picture, ManyKernelsAreDrawnByColumn)
+{
+    KernelTimeline kernels;
+    kernels.length_s = 1;
+    kernels.facts = {fact("gemm", KernelKind::product), fact("silu", KernelKind::other)};
+    KernelTrack& track = kernels.tracks.emplace_back(KernelTrack{"stage 0, compute", "", {}});
+    constexpr int kMany = 100'000;
+    for (int i = 0; i < kMany; ++i)
+        track.spans.push_back({double(i) / kMany, (i + 0.9) / kMany, unsigned(i % 5 == 0)});
+    const TitledTimeline one{nullptr, "A step", {}, &kernels};
+    const PictureSize size = timelines_picture_size({&one, 1});
+    auto counts = counted_colours(pixels_of(size, [&](cairo_t* cairo) { paint_timelines(cairo, {&one, 1}, size); }));
+    int busy = 0;
+    for (const auto& [colour, count] : counts)
+        busy += (colour & 0xff) > (colour >> 16) + 0x40 ? count : 0; // blue, on idle ground
+    EXPECT_GT(busy, 50'000);
+}
+
 TEST(Export, APictureIsAsLargeAsItIsAskedFor)
 {
     const Folder folder;
