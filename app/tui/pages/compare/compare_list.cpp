@@ -37,6 +37,22 @@ std::vector<NamedTimeline> compared_timelines(const CompareEntries& entries)
     return timelines;
 }
 
+std::vector<std::string> compare_words(const CompareEntries& entries)
+{
+    std::vector<std::string> words{"compare"}, runs;
+    for (const CompareEntry& entry : entries) {
+        const view::Origin origin = view::read_origin(entry.origin);
+        if (entry.plan != nullptr && !entry.plan->file().empty() && !entry.plan->is_dirty())
+            words.push_back(entry.plan->file().string());
+        else if (entry.plan == nullptr && origin.kind == view::Origin::Kind::run)
+            runs.insert(runs.end(), {"--run", origin.text});
+        else
+            return {};
+    }
+    words.insert(words.end(), runs.begin(), runs.end());
+    return words.size() > 1 ? words : std::vector<std::string>();
+}
+
 namespace {
 CompareEntry entry_of_plan(const std::string& name, const view::PlanEditor& plan)
 {

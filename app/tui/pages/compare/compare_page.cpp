@@ -3,6 +3,7 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/view/answer.h"
+#include "app/view/command_line.h"
 #include "app/view/compare/comparison.h"
 #include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
@@ -312,8 +313,12 @@ std::vector<Copy> ComparePage::copies()
                      const CompareEntries compared = list_.all();
                      return timelines_.said(compared_timelines(compared), list_.reference(compared));
                  }}};
-    return {{"The table as it is on show", [this] { return spreadsheet_rows(side_by_side(list_.all())); }},
+    std::vector<Copy> copies{
+        {"The table as it is on show", [this] { return spreadsheet_rows(side_by_side(list_.all())); }},
         {"The table, a row an entry", [this] { return spreadsheet_rows(compared_table(list_.all())); }}};
+    if (const std::vector<std::string> words = compare_words(list_.all()); !words.empty())
+        copies.push_back({"The command that compares them", [words] { return view::command_line(words); }});
+    return copies;
 }
 
 // The table and the charts; of two timelines both, of a sweep its map.
