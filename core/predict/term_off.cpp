@@ -45,7 +45,8 @@ std::map<std::string, double> terms_of(const ListedStep& step)
         }
         waiting += std::max(0.0, timeline.length_s - steady - covered) / timeline.stages;
     }
-    terms["waiting"] = waiting;
+    constexpr double kNothing = 1e-9; // of the step: what sums of lengths lose
+    terms["waiting"] = waiting > kNothing * timeline.length_s ? waiting : 0;
     return terms;
 }
 

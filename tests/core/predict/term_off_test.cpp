@@ -62,6 +62,19 @@ TEST(TermOff, MicroBatchesThatAreNotListedWorkLikeTheOthers)
         EXPECT_NEAR(term.difference_s(), 0, 1e-12) << term.term;
 }
 
+TEST(TermOff, WhatSumsLoseIsNoWaiting)
+{
+    Timeline timeline{1, 0, {}};
+    constexpr double kEach = 0.1; // no number of binary digits
+    for (int i = 0; i < 1000; ++i, timeline.length_s += kEach)
+        timeline.spans.push_back({0, SpanKind::forward, i, 0, timeline.length_s, timeline.length_s + kEach});
+    timeline.length_s = 100;
+    for (const TermOff& term : terms_off(timeline, timeline)) {
+        if (term.term == "waiting")
+            EXPECT_EQ(term.predicted_s, 0);
+    }
+}
+
 TEST(TermOff, ARunWithoutATraceHasNone)
 {
     EXPECT_FALSE(term_most_off(Json::object(), {}));
