@@ -92,6 +92,8 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
         tracks.push_back(total);
         total += spans_of(actions[index_of(rank)], rank, home, times.send_receive_s > 0);
     }
+    constexpr std::size_t kEndOfStep = 4; // spans that a stage may get behind its passes
+    timeline.spans.reserve(total + kEndOfStep * index_of(pp));
     timeline.spans.resize(total);
     std::vector<std::size_t> next(index_of(pp), 0);
     std::vector<double> free_at(index_of(pp), 0);
