@@ -10,6 +10,7 @@
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
+#include "core/predict/step_time.h"
 #include "core/report/timeline_export.h"
 
 #include <QCoreApplication>
@@ -35,7 +36,8 @@ void askExportTimeline(MainWindow& window)
     if (file.isEmpty())
         return;
     const Prediction& prediction = *window.document().prediction();
-    const Expected<void> written = export_timeline(prediction.timeline, prediction.plan.name, file.toStdString());
+    const Expected<void> written
+        = export_timeline({prediction.timeline, steady_part(prediction)}, prediction.plan.name, file.toStdString());
     if (written)
         window.say(ExportWords::tr("Timeline written to %1").arg(file));
     else

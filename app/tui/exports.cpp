@@ -28,9 +28,10 @@ void Exports::write_once_asked(const std::filesystem::path& file, std::function<
         then();
 }
 
-Picture::Picture(const Timeline& timeline, const std::string& title)
-    : write([timeline, title](const std::filesystem::path& file, const std::optional<PictureSize>& asked) {
-        return export_timeline(timeline, title, file, asked);
+Picture::Picture(const ListedStep& step, const std::string& title)
+    : write([timeline = step.timeline, steady = step.steady, title](
+                const std::filesystem::path& file, const std::optional<PictureSize>& asked) {
+        return export_timeline({timeline, steady}, title, file, asked);
     })
     , is_timeline(true)
 {

@@ -20,7 +20,7 @@ struct Picture {
     std::function<Expected<void>(const std::filesystem::path&, const std::optional<PictureSize>&)> write;
     bool is_timeline = false;
     Picture() = default;
-    Picture(const Timeline& timeline, const std::string& title);
+    Picture(const ListedStep& step, const std::string& title);
     explicit Picture(std::function<Chart()> chart); // as it is once the name is typed
 };
 

@@ -2,9 +2,9 @@
 #include "app/tui/kernels_box.h"
 
 #include "app/tui/linear/spoken.h"
-#include "app/tui/pages/compare/compare_timelines.h"
 #include "app/view/prediction/kernel_words.h"
 #include "app/view/text.h"
+#include "app/view/trace/scene_picture.h"
 #include "core/base/text.h"
 #include "core/report/views/plan_tables.h"
 
@@ -368,23 +368,30 @@ void Kernels::ask_to_export()
                     [this, name = name, table = *table] { desk_.exports().ask(name, [table] { return table; }); }});
         }
     }
-    const auto [begin, end] = control_.on_show();
-    std::vector<NamedTimeline> stages;
-    for (const auto& [name, scene] :
-        {std::pair{"Predicted", &study_.predicted}, std::pair{"Measured", &study_.measured}}) {
-        if (scene->rows() == 0)
-            continue;
-        if (scene->has_kernels())
-            items.push_back({std::string(name) + " kernels on show", "as a table", [this, name, scene, begin, end] {
-                                 desk_.exports().ask(lower_case(name) + "-kernels",
-                                     [scene, begin, end] { return kernels_table(scene->kernel_timeline(begin, end)); });
-                             }});
-        else
-            stages.push_back({name, std::make_shared<const Timeline>(scene->timeline())});
+    const std::pair<double, double> on_show = control_.on_show();
+    const auto picture = [on_show](const std::vector<view::TitledScene>& scenes) {
+        Picture picture;
+        picture.write = [scenes, on_show](const std::filesystem::path& file, const std::optional<PictureSize>& asked) {
+            return view::export_scenes(scenes, on_show, file, asked);
+        };
+        return picture;
+    };
+    const std::vector<view::TitledScene> scenes = view::titled_scenes(study_, chosen_beside().name);
+    for (const view::TitledScene& one : scenes) {
+        const std::string which = one.scene == &study_.predicted ? "Predicted" : "Measured";
+        const std::string what = one.scene->has_kernels() ? "kernels" : "stages";
+        const auto table = [scene = one.scene, on_show] {
+            return scene->has_kernels() ? kernels_table(scene->kernel_timeline(on_show.first, on_show.second))
+                                        : spans_table({scene->timeline(), scene->steady()});
+        };
+        items.push_back({which + " " + what + " on show", "a table or a picture",
+            [this, name = lower_case(which) + "-" + what, table, drawn = picture({one})] {
+                desk_.exports().ask(name, table, drawn);
+            }});
     }
-    if (stages.size() == 2)
-        items.push_back({"Both timelines in one picture", "on one axis",
-            [this, stages] { desk_.exports().ask("timelines", {}, both_timelines(stages)); }});
+    if (scenes.size() == 2)
+        items.push_back({"Both in one picture", "what is on show, on one axis",
+            [this, drawn = picture(scenes)] { desk_.exports().ask("kernels", {}, drawn); }});
     if (!items.empty())
         desk_.open(std::make_unique<Picker>("Export", std::move(items)));
 }

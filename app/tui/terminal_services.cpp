@@ -3,12 +3,28 @@
 
 #include "app/tui/desk.h"
 #include "app/tui/terminal/osc.h"
+#include "app/view/command_line.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace fourfold::tui {
+
+void offer_command(std::vector<Copy>& offered, const std::string& what, const std::string& verb,
+    const view::PlanEditor& plan, std::function<std::vector<std::string>()> arguments)
+{
+    if (plan.file().empty() || plan.is_dirty())
+        return;
+    offered.push_back({what, [verb, file = plan.file().string(), arguments = std::move(arguments)] {
+                           std::vector<std::string> words{verb, file};
+                           if (arguments)
+                               std::ranges::move(arguments(), std::back_inserter(words));
+                           return view::command_line(words);
+                       }});
+}
 
 void TerminalServices::notify(const view::RunNotice& told) const
 {

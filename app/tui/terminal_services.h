@@ -3,6 +3,7 @@
 // its clipboard.
 #pragma once
 
+#include "app/view/plan/plan_editor.h"
 #include "app/view/runs/run_notices.h"
 
 #include <functional>
@@ -18,6 +19,9 @@ struct Copy {
     std::string what; // "Table"
     std::function<std::string()> text;
 };
+// Besides: `fourfold VERB FILE ARGUMENTS`, where the plan's file says what is on show. One with changes does not.
+void offer_command(std::vector<Copy>& offered, const std::string& what, const std::string& verb,
+    const view::PlanEditor& plan, std::function<std::vector<std::string>()> arguments = {});
 
 // How alerts and the end of a run are told to somebody who looks elsewhere.
 enum class Notice { message, bell, none };

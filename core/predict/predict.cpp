@@ -143,6 +143,12 @@ int micro_batches_to_simulate(const ResolvedPlan& plan)
     return std::min(count, limit);
 }
 
+std::optional<SteadyPart> steady_part(const Prediction& prediction)
+{
+    const ResolvedPlan& plan = prediction.plan;
+    return steady_part(prediction.timeline, plan.training.micro_batches - micro_batches_to_simulate(plan));
+}
+
 ScheduleShape simulated_shape(const ResolvedPlan& plan)
 {
     return schedule_shape(plan, micro_batches_to_simulate(plan));

@@ -6,6 +6,7 @@
 #include "core/cost/roofline.h"
 #include "core/plan/plan_schedule.h"
 #include "core/predict/prediction.h"
+#include "core/schedule/steady_part.h"
 
 namespace fourfold {
 
@@ -23,6 +24,8 @@ struct StepTime {
 // How many micro-batches of the plan are simulated one by one: all, or as many as bound the work; step_time extends the
 // steady state to the rest.
 int micro_batches_to_simulate(const ResolvedPlan& plan);
+// The micro-batches that the prediction's timeline leaves out.
+std::optional<SteadyPart> steady_part(const Prediction& prediction);
 ScheduleShape simulated_shape(const ResolvedPlan& plan); // of the plan's schedule with these micro-batches
 // Micro-batches beyond those of the schedule that a stage holds at its peak all the same: GPipe's, which all wait for
 // the last forward.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "core/schedule/timeline.h"
+#include "core/schedule/steady_part.h"
 
 #include <optional>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace fourfold {
 
-// Seconds of a step that an average stage spends in one kind of span; `waiting` is what no span covers.
+// Seconds of a step that an average stage spends in one kind of span; `waiting` is what no span covers. Micro-batches
+// without spans take as long as the others.
 struct TermOff {
     std::string term; // "forward", ..., "waiting"
     double predicted_s = 0, measured_s = 0;
@@ -19,7 +20,7 @@ struct TermOff {
 };
 
 // Every term of either timeline, the furthest off first.
-std::vector<TermOff> terms_off(const Timeline& predicted, const Timeline& measured);
+std::vector<TermOff> terms_off(const ListedStep& predicted, const ListedStep& measured);
 
 // The step that a stored run's plan predicts, with the constants of its stack's preset: a stored plan names them by id.
 Expected<Timeline> predicted_step(const Json& plan);

@@ -42,6 +42,7 @@ Expected<StepTrace> read_step_trace(const std::filesystem::path& file)
     text += beginning(*in, kLargestOwn - text.size());
     FOURFOLD_TRY(const Json json, parse_json(text, file.string()));
     FOURFOLD_TRY(trace.stages, timeline_from_chrome_trace(json, file.string()));
+    trace.steady = steady_part_of_chrome_trace(json);
     return trace;
 }
 

@@ -6,6 +6,7 @@
 #include "core/profile/difference.h"
 #include "core/profile/kernel_timeline.h"
 #include "core/report/table/table.h"
+#include "core/schedule/steady_part.h"
 
 #include <filesystem>
 #include <optional>
@@ -17,6 +18,7 @@ struct StepTrace {
     std::string name; // for people
     std::optional<Profile> profile; // or
     std::optional<Timeline> stages;
+    std::optional<SteadyPart> steady = {}; // what those leave out
 };
 // Also of a file that gzip packed.
 Expected<StepTrace> read_step_trace(const std::filesystem::path& file);

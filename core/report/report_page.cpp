@@ -107,7 +107,7 @@ std::vector<TitledTimeline> titled(const ReportTimelines& timelines)
     std::vector<TitledTimeline> shown;
     for (const ReportTimeline& one : timelines) {
         if (one.timeline && !one.timeline->spans.empty())
-            shown.push_back({one.timeline.get(), one.title});
+            shown.push_back({one.timeline.get(), one.title, one.steady});
     }
     return shown;
 }

@@ -4,7 +4,7 @@
 
 #include "core/report/chart.h"
 #include "core/report/table/table.h"
-#include "core/schedule/timeline.h"
+#include "core/schedule/steady_part.h"
 
 #include <memory>
 #include <string>
@@ -16,6 +16,7 @@ namespace fourfold {
 struct ReportTimeline {
     std::shared_ptr<const Timeline> timeline;
     std::string title;
+    std::optional<SteadyPart> steady = {};
 };
 using ReportTimelines = std::vector<ReportTimeline>; // one under the other, on one axis of time
 struct ReportPart {

@@ -15,25 +15,25 @@ Expected<void> check_timeline_file(const std::filesystem::path& file)
         "name a file that ends in .json, .svg, .pdf or .png", file.string()};
 }
 
-Expected<void> export_timeline(const Timeline& timeline, const std::string& title, const std::filesystem::path& file,
+Expected<void> export_timeline(const ListedStep& step, const std::string& title, const std::filesystem::path& file,
     const std::optional<PictureSize>& asked)
 {
     FOURFOLD_CHECK(check_timeline_file(file));
     if (file.extension() == ".json") {
-        const Json trace = chrome_trace(timeline, title);
+        const Json trace = chrome_trace(step, title);
         return write_file_atomically(file, trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     }
-    const TitledTimeline one{&timeline, title};
+    const TitledTimeline one{&step.timeline, title, step.steady};
     return export_timelines({&one, 1}, file, asked);
 }
 
 Expected<void> export_timelines(std::span<const TitledTimeline> timelines, const std::filesystem::path& file,
-    const std::optional<PictureSize>& asked)
+    const std::optional<PictureSize>& asked, const TimePart& part)
 {
     FOURFOLD_CHECK(check_picture_file("timelines", file));
     const PictureSize size = asked ? asked_size(*asked, file) : timelines_picture_size(timelines);
     return write_picture(
-        size, [&](cairo_t* cairo) { paint_timelines(cairo, timelines, size); }, file);
+        size, [&](cairo_t* cairo) { paint_timelines(cairo, timelines, size, part); }, file);
 }
 
 } // namespace fourfold

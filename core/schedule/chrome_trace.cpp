@@ -9,6 +9,9 @@
 namespace fourfold {
 namespace {
 
+constexpr const char* kSteady = "steady"; // category of the micro-batches without spans
+constexpr int kMostCount = 1 << 30; // of micro-batches and chunks
+
 std::string label(const Span& span)
 {
     std::string text(name(span.kind));
@@ -27,7 +30,7 @@ std::optional<int> whole(const Json& value, int least, int most)
 
 Expected<Span> span_of(const Json& event)
 {
-    constexpr int kMostStages = 1 << 16, kMost = 1 << 30;
+    constexpr int kMostStages = 1 << 16;
     const auto wrong = [](const std::string& message) {
         return Problem{ProblemCode::bad_input, message, "give a trace that Fourfold wrote", ""};
     };
@@ -43,8 +46,8 @@ Expected<Span> span_of(const Json& event)
     if (!std::isfinite(span.start_s) || !std::isfinite(span.end_s))
         return wrong("the times of the span are no finite numbers");
     if (event.contains("args")) {
-        const auto micro_batch = whole(event["args"].at("micro_batch"), -1, kMost);
-        const auto chunk = whole(event["args"].at("chunk"), 0, kMost);
+        const auto micro_batch = whole(event["args"].at("micro_batch"), -1, kMostCount);
+        const auto chunk = whole(event["args"].at("chunk"), 0, kMostCount);
         if (!micro_batch || !chunk)
             return wrong("expected whole numbers micro_batch and chunk, found " + printable(event["args"].dump(), 60));
         span.micro_batch = *micro_batch;
@@ -55,8 +58,9 @@ Expected<Span> span_of(const Json& event)
 
 } // namespace
 
-Json chrome_trace(const Timeline& timeline, const std::string& title)
+Json chrome_trace(const ListedStep& step, const std::string& title)
 {
+    const Timeline& timeline = step.timeline;
     Json events = Json::array();
     events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", 0}, {"args", {{"name", title}}}});
     for (int stage = 0; stage < timeline.stages; ++stage) {
@@ -72,6 +76,11 @@ Json chrome_trace(const Timeline& timeline, const std::string& title)
             event["args"] = {{"micro_batch", span.micro_batch}, {"chunk", span.chunk}};
         events.push_back(std::move(event));
     }
+    for (int stage = 0; step.steady && stage < timeline.stages; ++stage)
+        events.push_back(
+            {{"name", steady_words(*step.steady)}, {"cat", kSteady}, {"ph", "X"}, {"pid", 0}, {"tid", stage},
+                {"ts", step.steady->begin_s * 1e6}, {"dur", (step.steady->end_s - step.steady->begin_s) * 1e6},
+                {"args", {{"micro_batches", step.steady->micro_batches}}}});
     return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"},
         {"otherData", {{"title", title}, {"step_time_s", timeline.length_s}}}};
 }
@@ -83,7 +92,7 @@ Expected<Timeline> timeline_from_chrome_trace(const Json& trace, const std::stri
     try {
         for (const Json& event : trace.at("traceEvents")) {
             ++number;
-            if (event.at("ph") != "X")
+            if (event.at("ph") != "X" || event.at("cat") == kSteady)
                 continue;
             auto span = span_of(event);
             if (!span) {
@@ -103,6 +112,23 @@ Expected<Timeline> timeline_from_chrome_trace(const Json& trace, const std::stri
             where + " traceEvents[" + std::to_string(std::max(0, number - 1)) + "]"};
     }
     return timeline;
+}
+
+std::optional<SteadyPart> steady_part_of_chrome_trace(const Json& trace)
+{
+    try {
+        for (const Json& event : trace.at("traceEvents")) {
+            if (event.at("ph") != "X" || event.at("cat") != kSteady)
+                continue;
+            const double begin_s = event.at("ts").get<double>() * 1e-6, length_s = event.at("dur").get<double>() * 1e-6;
+            const std::optional<int> micro_batches = whole(event.at("args").at("micro_batches"), 1, kMostCount);
+            if (micro_batches && std::isfinite(begin_s + length_s) && length_s > 0)
+                return SteadyPart{begin_s, begin_s + length_s, *micro_batches};
+        }
+    } catch (const Json::exception&) {
+        return {}; // of another form: as if nothing were left out
+    }
+    return {};
 }
 
 } // namespace fourfold

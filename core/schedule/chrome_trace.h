@@ -4,13 +4,16 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "core/schedule/timeline.h"
+#include "core/schedule/steady_part.h"
 
 namespace fourfold {
 
-// One "X" event a span in microseconds, one track (tid) a stage, metadata names the tracks.
-Json chrome_trace(const Timeline& timeline, const std::string& title);
+// One "X" event a span in microseconds, one track (tid) a stage, metadata names the tracks. Of micro-batches that have
+// no spans an event for each stage, as long as they take.
+Json chrome_trace(const ListedStep& step, const std::string& title);
 // The timeline that chrome_trace() wrote. Errors name `where` and the event.
 Expected<Timeline> timeline_from_chrome_trace(const Json& trace, const std::string& where);
+// What such a timeline leaves out.
+std::optional<SteadyPart> steady_part_of_chrome_trace(const Json& trace);
 
 } // namespace fourfold

@@ -35,6 +35,25 @@ private:
     std::vector<int> waiting_;
 };
 
+// The chunk that an action's input comes from: that before, of a backward that behind, else its own; -1: it has none.
+int source_of(const Action& action, int chunks)
+{
+    if (action.kind == ActionKind::forward)
+        return action.chunk - 1;
+    const bool is_own = action.kind == ActionKind::weight_gradient || action.chunk == chunks - 1;
+    return is_own ? action.chunk : action.chunk + 1;
+}
+
+// How many spans a rank will have.
+std::size_t spans_of(const std::vector<Action>& list, int rank, const std::vector<int>& home, bool hops_take_time)
+{
+    const auto receives = [&](const Action& action) {
+        const int source = source_of(action, int(home.size()));
+        return source >= 0 && home[index_of(source)] != rank;
+    };
+    return list.size() + (hops_take_time ? std::size_t(std::ranges::count_if(list, receives)) : 0);
+}
+
 } // namespace
 
 SpanKind span_kind(ActionKind kind)
@@ -56,10 +75,8 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
     const int pp = int(actions.size());
     const int chunks = pp * virtual_stages;
     int micro_batches = 0;
-    std::size_t total = 0;
     std::vector<int> home(index_of(chunks), 0); // the rank of each chunk
     for (int rank = 0; rank < pp; ++rank) {
-        total += actions[index_of(rank)].size();
         for (const Action& action : actions[index_of(rank)]) {
             micro_batches = std::max(micro_batches, action.micro_batch + 1);
             home[index_of(action.chunk)] = rank;
@@ -68,9 +85,16 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
     Timeline timeline;
     timeline.stages = pp;
     Progress progress(chunks, micro_batches);
-    std::vector<std::vector<Span>> tracks(index_of(pp));
-    for (int rank = 0; rank < pp; ++rank)
-        tracks[index_of(rank)].reserve(actions[index_of(rank)].size());
+    // Every rank's spans are written where they are to stay: a long schedule has tens of megabytes of them.
+    std::vector<std::size_t> tracks; // where the next span of a rank stands
+    std::size_t total = 0;
+    for (int rank = 0; rank < pp; ++rank) {
+        tracks.push_back(total);
+        total += spans_of(actions[index_of(rank)], rank, home, times.send_receive_s > 0);
+    }
+    constexpr std::size_t kEndOfStep = 4; // spans that a stage may get behind its passes
+    timeline.spans.reserve(total + kEndOfStep * index_of(pp));
+    timeline.spans.resize(total);
     std::vector<std::size_t> next(index_of(pp), 0);
     std::vector<double> free_at(index_of(pp), 0);
     std::vector<int> ready;
@@ -81,29 +105,17 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
         const int rank = ready.back();
         ready.pop_back();
         const auto& list = actions[index_of(rank)];
-        auto& track = tracks[index_of(rank)];
+        std::size_t& track = tracks[index_of(rank)];
         double& now = free_at[index_of(rank)];
         for (std::size_t& i = next[index_of(rank)]; i < list.size(); ++i) {
             const Action& action = list[i];
             const bool forward = action.kind == ActionKind::forward;
-            // Input: the forward of the chunk before, the backward of the chunk after (or this chunk's own forward).
             double arrival = 0;
             double hop = 0;
-            std::size_t needed = 0;
-            int source = action.chunk; // the chunk that the input comes from
-            bool has_input = true;
-            if (action.kind == ActionKind::weight_gradient) {
-                needed = progress.key(false, action.chunk, action.micro_batch);
-            } else if (forward) {
-                has_input = action.chunk > 0;
-                if (has_input)
-                    needed = progress.key(true, --source, action.micro_batch);
-            } else if (action.chunk == chunks - 1) {
-                needed = progress.key(true, action.chunk, action.micro_batch);
-            } else {
-                needed = progress.key(false, ++source, action.micro_batch);
-            }
-            if (has_input) {
+            if (const int source = source_of(action, chunks); source >= 0) {
+                const bool of_forward
+                    = forward || (action.kind != ActionKind::weight_gradient && source == action.chunk);
+                const std::size_t needed = progress.key(of_forward, source, action.micro_batch);
                 if (progress.end(needed) == kNotDone) {
                     progress.waiting(needed) = rank;
                     break;
@@ -114,9 +126,10 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
             const double received = std::max(now, arrival);
             const double start = received + hop;
             if (hop > 0)
-                track.push_back({rank, SpanKind::send_receive, action.micro_batch, action.chunk, received, start});
+                timeline.spans[track++]
+                    = {rank, SpanKind::send_receive, action.micro_batch, action.chunk, received, start};
             const double end = start + duration_of(action.kind, times.chunks[index_of(action.chunk)]);
-            track.push_back({rank, span_kind(action.kind), action.micro_batch, action.chunk, start, end});
+            timeline.spans[track++] = {rank, span_kind(action.kind), action.micro_batch, action.chunk, start, end};
             now = end;
             timeline.length_s = std::max(timeline.length_s, end);
             if (action.kind == ActionKind::weight_gradient)
@@ -130,9 +143,6 @@ Timeline simulate(const std::vector<std::vector<Action>>& actions, const Schedul
             }
         }
     }
-    timeline.spans.reserve(total * 2);
-    for (auto& track : tracks)
-        timeline.spans.insert(timeline.spans.end(), track.begin(), track.end());
     return timeline;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/schedule/chrome_trace.h"
 #include "tests/cli/program.h"
 
 #include <sys/socket.h>
@@ -6,6 +7,8 @@
 
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace fourfold::test {
 namespace {
@@ -370,6 +373,64 @@ TEST_F(Predict, TimelineReplacesNothingThatItReads)
     expect_problem(fourfold({"timeline", plan, "--output", "./p.json"}), 2, "./p.json: is what the command reads");
     expect_problem(fourfold({"timeline", plan, "--measured", events, "--output", events}), 2, "would be lost");
     EXPECT_EQ(*read_text_file(folder() / "p.json"), plan_text());
+}
+
+// Of very many micro-batches not all are listed; where the others run no stage is idle.
+TEST_F(Predict, TimelineSaysWhatItDoesNotList)
+{
+    const std::string plan
+        = file("p.json", plan_text(R"({"layout": {"tp": 1, "pp": 16, "dp": 1}, "training": {"global_batch": 14000}})"));
+    const Output output = fourfold({"timeline", plan, "--output", "t.json"});
+    ASSERT_EQ(output.status, 0) << output.err;
+    const std::string words = "1,500 more micro-batches like these";
+    EXPECT_THAT(output.err, HasSubstr("not listed: " + words + ", from "));
+
+    const auto trace = read_json_file(folder() / "t.json");
+    ASSERT_TRUE(trace);
+    std::map<int, std::pair<double, double>> without; // of a stage; microseconds
+    for (const Json& event : (*trace)["traceEvents"]) {
+        if (event["name"] == words)
+            without[event["tid"].get<int>()] = {event["ts"].get<double>(), event["dur"].get<double>()};
+    }
+    ASSERT_EQ(without.size(), 16u);
+    const double step = (*trace)["otherData"]["step_time_s"].get<double>() * 1e6;
+    EXPECT_NEAR(without[0].second / step, 1500.0 / 14000, 0.01);
+    std::size_t spans = 0;
+    for (const Json& event : (*trace)["traceEvents"]) {
+        if (event["ph"] != "X" || event["name"] == words)
+            continue;
+        ++spans;
+        const auto [begin, length] = without[event["tid"].get<int>()];
+        ASSERT_FALSE(event["ts"].get<double>() < begin + length - 1
+            && event["ts"].get<double>() + event["dur"].get<double>() > begin + 1)
+            << event << " lies where nothing is listed";
+    }
+    // It is no span of its own for who reads the trace again.
+    const auto read = timeline_from_chrome_trace(*trace, "t.json");
+    ASSERT_TRUE(read) << read.error().line();
+    EXPECT_EQ(read->spans.size(), spans);
+
+    EXPECT_THAT(fourfold({"table", plan, "timeline"}).out, HasSubstr(words));
+    const Output few = fourfold({"timeline", file("few.json", plan_text()), "--output", "few.json"});
+    EXPECT_THAT(few.err, Not(HasSubstr("not listed")));
+}
+
+TEST_F(Predict, TimelineDrawsKernelsAndParts)
+{
+    const std::string plan = file("p.json", plan_text(R"({"layout": {"pp": 2, "dp": 4}})"));
+    const Output output = fourfold({"timeline", plan, "--kernels", "--output", "kernels.svg"});
+    ASSERT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.err, HasSubstr("wrote kernels.svg: "));
+    EXPECT_THAT(output.err, HasSubstr(" streams, "));
+    ASSERT_EQ(fourfold({"timeline", plan, "--kernels", "--between", "0", "0.05", "--output", "part.svg"}).status, 0);
+    EXPECT_NE(*read_text_file(folder() / "part.svg"), *read_text_file(folder() / "kernels.svg"));
+    ASSERT_EQ(fourfold({"timeline", plan, "--output", "all.svg"}).status, 0);
+    ASSERT_EQ(fourfold({"timeline", plan, "--between", "0", "0.5", "--output", "half.svg"}).status, 0);
+    EXPECT_NE(*read_text_file(folder() / "half.svg"), *read_text_file(folder() / "all.svg"));
+    expect_problem(fourfold({"timeline", plan, "--between", "2", "1", "--output", "t.svg"}), 2, "--between");
+    expect_problem(fourfold({"timeline", plan, "--between", "1", "2", "--output", "t.json"}), 2, "--between");
+    expect_problem(fourfold({"timeline", plan, "--kernels", "--output", "t.json"}), 2, ".svg");
+    EXPECT_FALSE(std::filesystem::exists(folder() / "t.json"));
 }
 
 TEST_F(Predict, TimelineDrawsWhatARunMeasured)

@@ -4,6 +4,7 @@
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/history/run_curves_view.h"
 #include "app/desktop/pages/plan/plan_page.h"
+#include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/curves_chart.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
@@ -16,15 +17,19 @@
 #include "tests/kineto_trace.h"
 
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QDropEvent>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QProcess>
 #include <QPushButton>
 #include <QTabBar>
+#include <QTimer>
 #include <QUrl>
 
 using namespace fourfold;
@@ -168,6 +173,41 @@ private slots:
         QTest::keyClick(&measured, Qt::Key_Escape);
         const std::size_t rows = measured.table().rows.size();
         QCOMPARE(rows, measured.scene().barCount());
+    }
+
+    // One alone, and both on one axis.
+    void kernelsBecomePictures()
+    {
+        ui::test::WindowFixture w;
+        QVERIFY(w.open(QStringLiteral("drawn.plan.json")));
+        QVERIFY(w.answered());
+        w.window.show();
+        drop(w.window, {writeTrace(QStringLiteral("rank5.json"), 5)});
+        TraceDialog* dialog = nullptr;
+        QTRY_VERIFY_WITH_TIMEOUT((dialog = kernelsOf(w.window)) && dialog->measured().scene().rows() > 0, kPatience);
+        for (TimelineView* view : dialog->findChildren<TimelineView*>()) {
+            QStringList entries;
+            QTimer::singleShot(50, view, [&entries] {
+                auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+                for (const QAction* action : menu ? menu->actions() : QList<QAction*>())
+                    entries << action->text();
+                if (menu)
+                    menu->close();
+            });
+            QContextMenuEvent asked(QContextMenuEvent::Mouse, {40, 60}, view->mapToGlobal(QPoint(40, 60)));
+            QApplication::sendEvent(view, &asked);
+            for (const QString& entry :
+                {QStringLiteral("Export picture\u2026"), QStringLiteral("Export both timelines\u2026")})
+                QVERIFY2(entries.contains(entry), qPrintable(entries.join(QLatin1Char('|'))));
+            const QString alone = ui::test::Home::the().path(QStringLiteral("alone.svg"));
+            QVERIFY(writePicture(*view, {900, 400}, alone).has_value());
+        }
+        auto* rows = dialog->findChild<QWidget*>(QStringLiteral("trace.rows"));
+        for (const char* name : {"both.svg", "both.pdf", "both.png"}) {
+            const QString file = ui::test::Home::the().path(QString::fromLatin1(name));
+            QVERIFY2(writePicture(*rows, {900, 700}, file).has_value(), name);
+            QVERIFY2(QFileInfo(file).size() > 4000, name);
+        }
     }
 
     void anEditOfThePlanIsFollowed()

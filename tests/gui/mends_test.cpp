@@ -11,6 +11,8 @@
 #include "app/models/search/results_model.h"
 #include "app/view/runs/live_run.h"
 #include "app/view/text.h"
+#include "core/calibration/user/table_runs.h"
+#include "core/schedule/chrome_trace.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
@@ -238,6 +240,52 @@ private slots:
             }
         }
         QCOMPARE(table->horizontalScrollBar()->maximum(), 0);
+    }
+
+    // A traced run fills "Most off", whose words are as long as names.
+    void runsAreReadByTheirNamesBesideWhatIsMostOff()
+    {
+        Fixture w;
+        w.window.showPage(QStringLiteral("history"));
+        QVERIFY(w.window.historyPage().importTable(kTable));
+        const ResolvedPlan& plan = w.document().prediction()->plan;
+        Timeline measured = predict(plan).timeline;
+        for (Span& span : measured.spans) {
+            if (span.kind == SpanKind::parameter_gather)
+                span.end_s += 12.3;
+        }
+        measured.spans.push_back({0, SpanKind::parameter_gather, -1, 0, measured.length_s, measured.length_s + 12.3});
+        measured.length_s += 12.3;
+        Json trace = chrome_trace(measured, "test");
+        trace.update({{"event", "trace"}, {"seq", 0}});
+        const QString file = test::Home::the().write(QStringLiteral("most_off.json"),
+            QByteArray::fromStdString(
+                measured_run(plan, "traced", "a run of our own with a long name", "ok", "", {trace}).dump()));
+        QVERIFY(w.window.historyPage().importRun(file.toStdString()));
+        const auto* table = w.child<QTableView>("history");
+        const auto text = [&](int row, int column) { return table->model()->index(row, column).data().toString(); };
+        QTRY_VERIFY_WITH_TIMEOUT(
+            text(table->currentIndex().row(), HistoryModel::most_off).startsWith(QStringLiteral("parameter gather +")),
+            test::kPatience);
+        const auto room = [&](int column) { return table->columnWidth(column) - 8; };
+        for (const int width : {1440, 1920, 2560}) {
+            w.window.resize(width, 870);
+            QTest::qWait(60);
+            QCOMPARE(table->horizontalScrollBar()->maximum(), 0);
+            for (int row = 0; row < table->model()->rowCount(); ++row) {
+                const QString name = text(row, HistoryModel::name);
+                if (width == 1440) { // its beginning, and the end that tells it from the others
+                    const QString seen
+                        = table->fontMetrics().elidedText(name, Qt::ElideMiddle, room(HistoryModel::name));
+                    QVERIFY2(seen.startsWith(name.left(8)) && seen.endsWith(name.right(9)), qPrintable(seen));
+                    continue;
+                }
+                for (const int column : {int(HistoryModel::name), int(HistoryModel::model), int(HistoryModel::layout),
+                         int(HistoryModel::most_off), int(HistoryModel::created)})
+                    QVERIFY2(room(column) >= table->fontMetrics().horizontalAdvance(text(row, column)),
+                        qPrintable(QStringLiteral("%1 at %2: %3").arg(text(row, column)).arg(width).arg(room(column))));
+            }
+        }
     }
 
     // What was measured nearest stood in a tool tip alone.

@@ -4,7 +4,7 @@
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/shared/text.h"
-#include "app/view/prediction/steady_part.h"
+#include "app/view/prediction/planned_scene.h"
 #include "core/plan/plan.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/support.h"
@@ -265,9 +265,9 @@ private slots:
             const Expected<Plan> read = plan_from_json(plan, "plan");
             return predict(*resolve(*read, presets));
         };
-        QVERIFY(!view::steady_part(predicted(256)));
+        QVERIFY(!steady_part(predicted(256)));
         const Prediction prediction = predicted(2048);
-        const std::optional<view::SteadyPart> steady = view::steady_part(prediction);
+        const std::optional<SteadyPart> steady = steady_part(prediction);
         QVERIFY(steady);
         QVERIFY(steady->micro_batches > 0 && steady->micro_batches < 2048);
         const TimelineScene scene = view::planned_scene(prediction);
@@ -293,7 +293,7 @@ private slots:
         QStringList told;
         for (const test::DrawnText& drawn : test::drawnTexts(view))
             told << drawn.text;
-        QVERIFY2(told.contains(fromUtf8(view::steady_words(*steady))), qPrintable(told.join(QLatin1Char('|'))));
+        QVERIFY2(told.contains(fromUtf8(steady_words(*steady))), qPrintable(told.join(QLatin1Char('|'))));
     }
 
     void coverageIsTrueToArea()

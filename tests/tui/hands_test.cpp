@@ -303,6 +303,8 @@ TEST_F(TuiHands, FiguresTablesAndCommandsGoToTheClipboard)
     ASSERT_TRUE(program.asks_for("52;c;Zm91cmZvbGQgcHJlZGljdC")) << "fourfold predict";
     program.type("2y");
     ASSERT_TRUE(program.asks_for("52;c;Zm91cmZvbGQgc2VhcmNo")) << "fourfold search\n" << program.grid().text();
+    program.type("3ycommand\r");
+    ASSERT_TRUE(program.asks_for("52;c;Zm91cmZvbGQgY29tcGFyZS")) << "fourfold compare\n" << program.grid().text();
     program.type("5y");
     ASSERT_TRUE(program.shows("There is nothing to copy yet")) << program.grid().text();
     program.type("1T"); // of what stands over the page as well
@@ -310,6 +312,22 @@ TEST_F(TuiHands, FiguresTablesAndCommandsGoToTheClipboard)
     program.type("y");
     EXPECT_TRUE(program.asks_for("52;c;U3RhZ2UJ")) << "Stage, a tab";
     EXPECT_TRUE(program.shows("The text was sent")) << program.grid().text();
+}
+
+// A call of what lies in the file would not say what is on show.
+TEST_F(TuiHands, APlanWithChangesHasNoCommand)
+{
+    TerminalProgram program(fixed(), options(40, 120));
+    ASSERT_TRUE(program.shows("Fits."));
+    program.type("+");
+    ASSERT_TRUE(program.shows("*")) << program.grid().text();
+    for (const char* page : {"1", "3", "4"}) {
+        program.type(page + std::string("y"));
+        EXPECT_TRUE(program.hides("The command that")) << program.grid().text();
+        program.type("\033");
+    }
+    program.type("2y");
+    ASSERT_TRUE(program.shows("There is nothing to copy yet")) << program.grid().text();
 }
 
 TEST_F(TuiHands, ATerminalWithoutAClipboardIsSaid)

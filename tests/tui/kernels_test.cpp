@@ -83,6 +83,18 @@ TEST_F(TuiKernels, ATraceIsLaidOverThePrediction)
     program.type("\x15" + file.string() + "\r");
     ASSERT_TRUE(program.shows("Wrote ")) << program.grid().text();
     EXPECT_THAT(must(read_text_file(file)), HasSubstr("fsdp"));
+    // Pictures of what is on show, one alone and both on one axis.
+    const auto export_picture = [&](const std::string& entry, const std::string& name) {
+        program.type("e" + entry + "\r");
+        ASSERT_TRUE(program.shows("a size")) << program.grid().text();
+        program.type("\x15" + (folder_ / name).string() + "\r");
+        ASSERT_TRUE(program.shows("Wrote " + (folder_ / name).string().substr(0, 12))) << program.grid().text();
+        ASSERT_TRUE(program.hides("Export ")) << program.grid().text();
+        EXPECT_THAT(must(read_text_file(folder_ / name)), HasSubstr("</svg>"));
+    };
+    export_picture("measured kernels", "measured.svg");
+    export_picture("both", "both.svg");
+    EXPECT_GT(std::filesystem::file_size(folder_ / "both.svg"), std::filesystem::file_size(folder_ / "measured.svg"));
     // What was opened is there again, and stands beside what is planned then.
     program.type("\033"); // from a table at once
     ASSERT_TRUE(program.hides("Kernels of a step")) << program.grid().text();

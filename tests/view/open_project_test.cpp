@@ -125,6 +125,31 @@ TEST_F(OpenProjectTest, WhatSomebodyElseWroteIsReadWhereNothingHereIsLost)
     EXPECT_EQ(open_->look().news, News::none);
 }
 
+TEST_F(OpenProjectTest, WhatIsHereReplacesTheOtherFileWhereSomebodyDecidesSo)
+{
+    const std::string other = R"({"fourfold_project": 1, "plans": ["b.plan.json"]})";
+    write_file(other);
+    here_.has_changes = true; // of a plan: the project's own file would say what it said
+    EXPECT_EQ(open_->look().news, News::differs);
+    EXPECT_EQ(open_->keep().news, News::none);
+    EXPECT_EQ(file(), other);
+    open_->project().keep_mine();
+    EXPECT_EQ(open_->keep().news, News::kept);
+    EXPECT_EQ(plans(), Json::array({"a.plan.json", "b.plan.json"}));
+    EXPECT_EQ(open_->look().news, News::none);
+}
+
+TEST_F(OpenProjectTest, PlansInOtherWordsAreNoChange)
+{
+    write_file(R"({"fourfold_project": 1, "plans": ["./a.plan.json", "here/../b.plan.json"]})");
+    open();
+    EXPECT_EQ(open_->keep().news, News::none);
+    EXPECT_THAT(file(), HasSubstr("./a.plan.json"));
+    here_.plans = {plan("b")};
+    EXPECT_EQ(open_->keep().news, News::kept);
+    EXPECT_EQ(plans(), Json::array({"b.plan.json"}));
+}
+
 TEST_F(OpenProjectTest, AFileThatCannotBeReadIsToldOnceAndWaitedFor)
 {
     const std::string whole = file();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold profile`: a step that PyTorch's profiler saw, beside the predicted one.
 #include "app/cli/planning/plan_source.h"
+#include "app/cli/output_file.h"
+#include "app/view/trace/scene_picture.h"
+#include "core/base/text.h"
 #include "core/profile/step_trace.h"
 
 #include <iostream>
@@ -12,7 +15,7 @@ namespace {
 
 struct ProfileOptions {
     PlanOptions plan;
-    std::string file;
+    std::string file, picture;
     std::int64_t step = -1;
     bool collectives = false;
     FormatOptions format;
@@ -21,6 +24,10 @@ struct ProfileOptions {
 Expected<int> run_profile(const ProfileOptions& options)
 {
     FOURFOLD_TRY(const TableFormat format, options.format.format());
+    if (!options.picture.empty()) {
+        FOURFOLD_CHECK(check_picture_file("a picture", options.picture));
+        FOURFOLD_CHECK(check_output(options.picture, {options.plan.plan, options.file}));
+    }
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
     FOURFOLD_TRY(const Profile profile, read_kineto(options.file));
     FOURFOLD_TRY(const StepProfile step, step_of(profile, options.step));
@@ -39,7 +46,16 @@ Expected<int> run_profile(const ProfileOptions& options)
             warn("the profiled training has " + std::to_string(profile.ranks) + " ranks, the plan "
                 + std::to_string(plan.gpus));
     }
-    std::cout << table.write(format);
+    if (options.picture.empty()) {
+        std::cout << table.write(format);
+        return kDone;
+    }
+    const auto trace = std::make_shared<const StepTrace>(StepTrace{options.file, profile, {}});
+    const std::string title = plan.name.empty() ? plan.model.name : plan.name;
+    FOURFOLD_TRY(const view::TraceStudy study,
+        view::study_traces({trace}, {title, std::make_shared<const Prediction>(predict(plan)), {}}, options.step));
+    FOURFOLD_CHECK(view::export_scenes(view::titled_scenes(study, title), {}, options.picture));
+    std::cerr << "wrote " << printable(options.picture) << "\n";
     return kDone;
 }
 
@@ -67,6 +83,10 @@ void add_profile(Cli& cli)
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
     command->add_flag(
         "--collectives", options->collectives, "instead the collectives of the step: group, ranks, bytes, time");
+    command
+        ->add_option("--picture", options->picture,
+            "draw predicted and measured kernels over each other into this file instead: .svg, .pdf or .png")
+        ->type_name("FILE");
     options->format.add_to(*command);
     command->callback([&cli, options] { cli.chosen = [options] { return run_profile(*options); }; });
 }

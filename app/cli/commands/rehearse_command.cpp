@@ -77,7 +77,7 @@ void add_rehearse(Cli& cli)
         ->check(CLI::Range(0.0, 0.999999));
     command
         ->add_option("--trace", options->trace,
-            "write the rehearsed step as a timeline, a track a stage: .json (Chrome trace events), .svg or .png")
+            "write the rehearsed step as a timeline, a track a stage: .json (Chrome trace events), .svg, .pdf or .png")
         ->type_name("FILE");
     command->add_flag("--json", options->json, "print the rehearsal as JSON");
     command->callback([&cli, options] { cli.chosen = [options] { return rehearse(*options); }; });

@@ -4,6 +4,7 @@
 #include "app/cli/planning/plan_source.h"
 #include "app/view/prediction/plan_charts.h"
 #include "core/base/text.h"
+#include "core/predict/step_time.h"
 #include "core/report/views/advice_table.h"
 #include "core/report/views/plan_tables.h"
 #include "core/search/advice.h"
@@ -50,7 +51,7 @@ Expected<Table> table_of(const TableOptions& options, const ResolvedPlan& plan)
     if (options.view == "time")
         return time_table(prediction);
     if (options.view == "timeline")
-        return spans_table(prediction.timeline);
+        return spans_table({prediction.timeline, steady_part(prediction)});
     if (options.stage >= plan.layout.pp)
         return Problem{ProblemCode::bad_input, "the plan has no stage " + std::to_string(options.stage),
             "stages are counted from 0 to " + std::to_string(plan.layout.pp - 1), "--stage"};

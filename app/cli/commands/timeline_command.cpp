@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it.
+// `fourfold timeline`: the pipeline timeline of a plan as a file, predicted or as a run measured it, or its kernels.
 #include "app/cli/output_file.h"
 #include "app/cli/planning/plan_source.h"
+#include "app/view/trace/scene_picture.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/predict/step_time.h"
@@ -21,6 +22,8 @@ constexpr std::size_t kMostLineBytes = 16u << 20, kMostBytes = std::size_t(16) <
 struct TimelineOptions {
     PlanOptions plan;
     std::string output, measured;
+    bool kernels = false;
+    std::vector<double> between; // seconds; empty: all
 };
 
 // The last `trace` event of a run's events.jsonl.
@@ -49,9 +52,23 @@ Expected<Timeline> measured_timeline(const std::string& file)
     return timeline_from_chrome_trace(event, file);
 }
 
+Expected<TimePart> part_of(const TimelineOptions& options)
+{
+    if (options.between.empty())
+        return TimePart();
+    if (std::filesystem::path(options.output).extension() == ".json")
+        return Problem{ProblemCode::bad_input, "a Chrome trace has all of a step", "leave it out, or name a picture", "--between"};
+    if (!(options.between[0] < options.between[1]))
+        return Problem{ProblemCode::bad_input, "begins no earlier than it ends", "give two times in seconds, the earlier one first", "--between"};
+    return TimePart({options.between[0], options.between[1]});
+}
+
 Expected<int> run_timeline(const TimelineOptions& options)
 {
     FOURFOLD_CHECK(check_output(options.output, {options.plan.plan, options.measured}));
+    FOURFOLD_TRY(const TimePart part, part_of(options));
+    if (options.kernels)
+        FOURFOLD_CHECK(check_picture_file("kernels", options.output));
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
     const Prediction prediction = predict(plan);
     if (prediction.timeline.spans.empty()) {
@@ -61,17 +78,36 @@ Expected<int> run_timeline(const TimelineOptions& options)
     }
     std::string title = plan.name.empty() ? plan.model.name : plan.name;
     Timeline timeline = prediction.timeline;
+    std::optional<SteadyPart> steady = steady_part(prediction);
+    const ListedStep predicted{prediction.timeline, steady};
     if (!options.measured.empty()) {
         FOURFOLD_TRY(auto measured, measured_timeline(options.measured));
         timeline = std::move(measured);
+        steady.reset();
         title += ", measured";
     }
-    FOURFOLD_CHECK(export_timeline(timeline, title, options.output));
+    if (options.kernels) {
+        FOURFOLD_TRY(const view::TraceStudy study, view::study_traces({}, {title, std::make_shared<const Prediction>(prediction), {}}));
+        FOURFOLD_CHECK(view::export_scenes(view::titled_scenes(study, title), part, options.output));
+        std::cerr << "wrote " << printable(options.output) << ": " << study.predicted.rows() << (study.predicted.rows() == 1 ? " stream, " : " streams, ") << study.predicted.barCount() << " kernels\n";
+        for (const std::string& remark : study.remarks)
+            warn(remark);
+        return kDone;
+    }
+    if (part) {
+        const TitledTimeline one{&timeline, title, steady};
+        FOURFOLD_CHECK(export_timelines({&one, 1}, options.output, {}, part));
+    } else {
+        FOURFOLD_CHECK(export_timeline({timeline, steady}, title, options.output));
+    }
     std::cerr << "wrote " << printable(options.output) << ": " << timeline.stages
               << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
+    if (steady)
+        std::cerr << "not listed: " << steady_words(*steady)
+                  << text_of(", from %.4g to %.4g s\n", steady->begin_s, steady->end_s);
     if (!options.measured.empty()) {
         std::cout << "an average stage, the furthest off first\n";
-        for (const TermOff& term : terms_off(prediction.timeline, timeline))
+        for (const TermOff& term : terms_off(predicted, timeline))
             std::cout << "  " << term_off_text(term) << "\n";
     }
     return kDone;
@@ -87,10 +123,13 @@ void add_timeline(Cli& cli)
     command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg, F.pdf or F.png")
         ->type_name("FILE")
         ->required();
-    command
+    CLI::Option* measured = command
         ->add_option("--measured", options->measured,
             "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
         ->type_name("FILE");
+    command->add_flag("--kernels", options->kernels,
+        "draw the kernels of every stage's streams, with their names where there is room")->excludes(measured);
+    command->add_option("--between", options->between, "draw this part of the step only")->type_name("BEGIN END")->expected(2)->check(number_up_to(1e9, true));
     command->callback([&cli, options] { cli.chosen = [options] { return run_timeline(*options); }; });
 }
 

@@ -47,8 +47,9 @@ std::string headline_text(const ResolvedPlan& plan)
     out << (plan.name.empty() ? plan.model.name : plan.name) << "\n";
     out << "  model    " << plan.model.name << ", " << count_text(plan.model.parameters()) << " parameters, vocabulary "
         << shown_number(static_cast<double>(plan.padded_vocab), 0) << "\n";
-    out << "  cluster  " << plan.cluster.name << ", " << plan.gpus << " x " << plan.cluster.gpu.name << " on "
-        << plan.nodes() << (plan.nodes() == 1 ? " node" : " nodes") << "; stack " << plan.stack.id << "\n";
+    out << "  cluster  " << plan.cluster.name << ", " << shown_number(plan.gpus, 0) << " x " << plan.cluster.gpu.name
+        << " on " << shown_number(plan.nodes(), 0) << (plan.nodes() == 1 ? " node" : " nodes") << "; stack "
+        << plan.stack.id << "\n";
     out << "  layout   tp " << layout.tp << ", cp " << layout.cp << ", pp " << layout.pp << ", dp " << layout.dp;
     if (layout.ep > 1)
         out << ", ep " << layout.ep << ", etp " << layout.etp;
@@ -58,7 +59,7 @@ std::string headline_text(const ResolvedPlan& plan)
         << to_text(training.recompute) << ", " << to_text(training.precision) << "\n";
     out << "  batch    " << shown_number(training.global_batch, 0) << " sequences of "
         << shown_number(training.seq_len, 0) << " tokens = " << shown_number(plan.tokens_per_step(), 0)
-        << " tokens per step; micro-batch " << training.micro_batch << ", " << training.micro_batches
+        << " tokens per step; micro-batch " << training.micro_batch << ", " << shown_number(training.micro_batches, 0)
         << (training.micro_batches == 1 ? " micro-batch\n" : " micro-batches\n");
     return out.str();
 }

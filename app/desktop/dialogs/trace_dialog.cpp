@@ -52,10 +52,15 @@ TraceDialog::TraceDialog(PlanTabs& plans, QWidget* parent)
     m_measured->setEmptyText(
         tr("Add a trace of torch.profiler (.json or .json.gz), one a rank, or drop it on the window."));
     m_predicted->linkWindow(*m_measured);
-    QSplitter* split
-        = makeSplitter(QStringLiteral("trace.rows"), Qt::Vertical, {m_predicted, m_measured, makeTables()}, {5, 6, 4});
-    split->setHandleWidth(10);
-    split->setProperty("gap", true);
+    QSplitter* both = makeSplitter(QStringLiteral("trace.rows"), Qt::Vertical, {m_predicted, m_measured}, {5, 6});
+    both->setAccessibleName(tr("Kernels of a step"));
+    for (TimelineView* view : {m_predicted, m_measured})
+        view->setTogether(both);
+    QSplitter* split = makeSplitter(QStringLiteral("trace.tables"), Qt::Vertical, {both, makeTables()}, {11, 4});
+    for (QSplitter* rows : {both, split}) {
+        rows->setHandleWidth(10);
+        rows->setProperty("gap", true);
+    }
     setLayout(columnOf({makeControls(), m_remarks, {split, 1}}, 8, {12, 12, 12, 12}));
     resizeDialog(this, 1180, 820);
     m_remarks->hide();

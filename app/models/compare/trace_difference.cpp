@@ -6,7 +6,7 @@
 
 namespace fourfold::ui {
 
-QString traceDifference(const Timeline& first, const Timeline& second, int most)
+QString traceDifference(const ListedStep& first, const ListedStep& second, int most)
 {
     return fromUtf8(view::trace_difference(first, second, static_cast<std::size_t>(most)));
 }

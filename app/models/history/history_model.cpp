@@ -13,8 +13,7 @@ namespace {
 const auto& runColumns()
 {
     static const auto all = [] {
-        constexpr int widths[HistoryModel::columns]{
-            104, 100, 76, 78, 158, 56, 58, 84, 84, 74, 124, 84, 84, 64, 54, 136};
+        constexpr int widths[HistoryModel::columns]{132, 100, 76, 78, 158, 56, 58, 84, 84, 74, 96, 84, 84, 64, 54, 136};
         std::array<ColumnsModel::Column, HistoryModel::columns> columns;
         for (int i = 0; i < HistoryModel::columns; ++i)
             columns[static_cast<std::size_t>(i)] = {view::RunsList::title(i), widths[i],

@@ -2,7 +2,6 @@
 #include "app/tui/widgets/timeline_control.h"
 
 #include "app/view/prediction/kernel_words.h"
-#include "app/view/prediction/steady_part.h"
 #include "app/view/prediction/timeline_rulers.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
@@ -23,10 +22,9 @@ std::string waiting_text(const TimelineScene& scene, double begin, double end)
     if (!(all > 0))
         return {};
     const std::string idle = "idle " + view::percent(scene.shares(begin, end).idle / all) + " % of the time on show";
-    const std::optional<view::SteadyPart>& steady = scene.steady();
-    return steady && steady->begin_s < end && steady->end_s > begin
-        ? idle + "; without bars: " + view::steady_words(*steady)
-        : idle;
+    const std::optional<SteadyPart>& steady = scene.steady();
+    return steady && steady->begin_s < end && steady->end_s > begin ? idle + "; without bars: " + steady_words(*steady)
+                                                                    : idle;
 }
 } // namespace
 

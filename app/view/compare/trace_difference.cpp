@@ -19,9 +19,9 @@ std::string from_to(double first, double second)
 }
 } // namespace
 
-std::string trace_difference(const Timeline& first, const Timeline& second, std::size_t most)
+std::string trace_difference(const ListedStep& first, const ListedStep& second, std::size_t most)
 {
-    if (first.spans.empty() || second.spans.empty())
+    if (first.timeline.spans.empty() || second.timeline.spans.empty())
         return {};
     std::vector<std::string> terms;
     const std::vector<TermOff> all = terms_off(first, second);
@@ -29,7 +29,8 @@ std::string trace_difference(const Timeline& first, const Timeline& second, std:
         terms.push_back(all[i].term + " " + from_to(all[i].predicted_s, all[i].measured_s));
     if (all.size() > most)
         terms.push_back(grouped(double(all.size() - most)) + " more");
-    return "Step " + from_to(first.length_s, second.length_s) + ". An average stage: " + joined(terms, ", ");
+    return "Step " + from_to(first.timeline.length_s, second.timeline.length_s)
+        + ". An average stage: " + joined(terms, ", ");
 }
 
 } // namespace fourfold::view

@@ -2,7 +2,7 @@
 // Two timelines in words: what an average stage spends on each kind of span in one and in the other.
 #pragma once
 
-#include "core/schedule/timeline.h"
+#include "core/schedule/steady_part.h"
 
 #include <string>
 
@@ -10,6 +10,6 @@ namespace fourfold::view {
 
 // "Step 1.20 s → 1.31 s (+110 ms). An average stage: backward 58.0 ms → 150 ms (+92.0 ms), ...", the furthest apart
 // first; at most `most` terms, the rest counted. Empty where one of the two has no span.
-std::string trace_difference(const Timeline& first, const Timeline& second, std::size_t most);
+std::string trace_difference(const ListedStep& first, const ListedStep& second, std::size_t most);
 
 } // namespace fourfold::view

@@ -36,6 +36,8 @@ CoverageGrid::CoverageGrid(std::span<const TimelineBar> bars, double length)
         share[bins_ + first + 1] += 1; // whole bins between the two
         share[bins_ + last] -= 1;
     }
+    const auto none = std::ranges::count_if(shares, [](const std::vector<double>& share) { return share.empty(); });
+    sums_.reserve((kBarKinds - static_cast<std::size_t>(none)) * (bins_ + 1));
     for (std::size_t kind = 0; kind < kBarKinds; ++kind) {
         if (shares[kind].empty())
             continue;

@@ -7,6 +7,7 @@
 #include "app/view/prediction/rank_mesh.h"
 #include "app/view/text.h"
 #include "core/base/text.h"
+#include "core/predict/step_time.h"
 #include "core/report/views/nearest_row.h"
 
 #include <algorithm>
@@ -196,7 +197,9 @@ ReportPage plan_report(const std::shared_ptr<const Prediction>& prediction, cons
     return {title, report_lines(*prediction),
         {{figures_table(*prediction), 0}, {Chart(memory_chart(*prediction)), 250},
             {Chart(step_time_chart(*prediction)), 260},
-            {ReportTimelines{{{prediction, &prediction->timeline}, schedule_fact(prediction->plan)}}, 320}}};
+            {ReportTimelines{
+                 {{prediction, &prediction->timeline}, schedule_fact(prediction->plan), steady_part(*prediction)}},
+                320}}};
 }
 
 } // namespace fourfold::view

@@ -15,6 +15,13 @@ TimelineScene::TimelineScene(const Timeline& timeline)
     : m_rows(static_cast<std::size_t>(std::max(0, timeline.stages)))
     , m_length(timeline.length_s)
 {
+    std::vector<std::size_t> bars(m_rows.size(), 0);
+    for (const Span& span : timeline.spans) {
+        if (span.stage >= 0 && span.stage < timeline.stages)
+            ++bars[static_cast<std::size_t>(span.stage)];
+    }
+    for (std::size_t row = 0; row < m_rows.size(); ++row)
+        m_rows[row].bars.reserve(bars[row]);
     for (const Span& span : timeline.spans) {
         if (span.stage < 0 || span.stage >= timeline.stages || !(span.end_s > span.start_s))
             continue;
@@ -52,8 +59,9 @@ void TimelineScene::arrange()
         }
     }
     for (Row& row : m_rows) {
-        std::stable_sort(row.bars.begin(), row.bars.end(),
-            [](const TimelineBar& a, const TimelineBar& b) { return a.start_s < b.start_s; });
+        const auto earlier = [](const TimelineBar& a, const TimelineBar& b) { return a.start_s < b.start_s; };
+        if (!std::is_sorted(row.bars.begin(), row.bars.end(), earlier))
+            std::stable_sort(row.bars.begin(), row.bars.end(), earlier);
         row.reach.reserve(row.bars.size());
         row.longest.assign((row.bars.size() + kBlock - 1) / kBlock, 0);
         double reach = 0;

@@ -6,6 +6,7 @@
 #include "app/view/prediction/bar_kind.h"
 #include "app/view/prediction/coverage_grid.h"
 #include "core/profile/kernel_timeline.h"
+#include "core/schedule/steady_part.h"
 
 #include <array>
 #include <functional>
@@ -29,12 +30,6 @@ struct BarRef {
     int row = -1;
     std::size_t index = 0;
     bool operator==(const BarRef&) const = default;
-};
-
-// Time in which all stages work, and no bar says at what: micro-batches like those before and behind.
-struct SteadyPart {
-    double begin_s = 0, end_s = 0;
-    int micro_batches = 0;
 };
 
 class TimelineScene {

@@ -2,8 +2,8 @@
 #include "app/view/trace/trace_study.h"
 
 #include "app/view/plan/facts.h"
-#include "app/view/prediction/steady_part.h"
 #include "app/view/text.h"
+#include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 
 #include <algorithm>
@@ -21,18 +21,19 @@ const Timeline* stages_of(const TraceBeside& beside)
     return beside.prediction && !beside.prediction->timeline.spans.empty() ? &beside.prediction->timeline : nullptr;
 }
 
-void study_stages(TraceStudy& study, const Timeline& measured, const TraceBeside& beside)
+void study_stages(TraceStudy& study, const ListedStep& measured, const TraceBeside& beside)
 {
-    study.measured = TimelineScene(measured);
-    study.measured_words = counted(measured.stages, "stage");
+    study.measured = TimelineScene(measured.timeline);
+    study.measured.set_steady(measured.steady);
+    study.measured_words = counted(measured.timeline.stages, "stage");
     if (const Timeline* planned = stages_of(beside)) {
         study.predicted = TimelineScene(*planned);
         if (!beside.stages)
             study.predicted.set_steady(steady_part(*beside.prediction));
         study.predicted_words = counted(planned->stages, "stage");
-        study.ranks.push_back({-1, stage_parts(*planned, measured), {}});
-        if (planned->stages != measured.stages)
-            study.remarks.push_back("the trace has " + counted(measured.stages, "stage") + ", the plan "
+        study.ranks.push_back({-1, stage_parts({*planned, study.predicted.steady()}, measured), {}});
+        if (planned->stages != measured.timeline.stages)
+            study.remarks.push_back("the trace has " + counted(measured.timeline.stages, "stage") + ", the plan "
                 + counted(planned->stages, "stage"));
     }
 }
@@ -61,7 +62,7 @@ void predict_kernels(TraceStudy& study, const TraceBeside& beside, const std::ve
 
 } // namespace
 
-Table stage_parts(const Timeline& predicted, const Timeline& measured)
+Table stage_parts(const ListedStep& predicted, const ListedStep& measured)
 {
     Table table;
     table.columns = {{"part", "PART"}, {"predicted_s", "PREDICTED ms", 1, 1e3}, {"measured_s", "MEASURED ms", 1, 1e3},
@@ -71,7 +72,7 @@ Table stage_parts(const Timeline& predicted, const Timeline& measured)
     };
     for (const TermOff& term : terms_off(predicted, measured))
         add(term);
-    add({"step", predicted.length_s, measured.length_s});
+    add({"step", predicted.timeline.length_s, measured.timeline.length_s});
     return table;
 }
 
@@ -140,7 +141,7 @@ Expected<TraceStudy> study_traces(const Traces& traces, const TraceBeside& besid
 {
     TraceStudy study;
     if (traces.size() == 1 && traces.front()->stages) {
-        study_stages(study, *traces.front()->stages, beside);
+        study_stages(study, {*traces.front()->stages, traces.front()->steady}, beside);
         study.length_s = std::max(study.predicted.length(), study.measured.length());
         return study;
     }

@@ -48,7 +48,7 @@ std::vector<std::int64_t> common_steps(const Traces& traces);
 std::vector<int> ranks_of(const Traces& traces);
 
 // By part of a step: predicted, measured, difference, of all stages; the step itself comes last.
-Table stage_parts(const Timeline& predicted, const Timeline& measured);
+Table stage_parts(const ListedStep& predicted, const ListedStep& measured);
 
 struct TraceStudy {
     TimelineScene predicted, measured;

@@ -60,8 +60,9 @@ Table curve_table(const MemoryCurve& curve)
     return table;
 }
 
-Table spans_table(const Timeline& timeline)
+Table spans_table(const ListedStep& step)
 {
+    const Timeline& timeline = step.timeline;
     Table table;
     table.columns = {{"stage", "Stage"}, {"kind", "Kind"}, {"micro_batch", "Micro-batch"}, {"chunk", "Chunk"},
         {"start_s", "Start s", 6}, {"length_s", "Length s", 6}};
@@ -69,6 +70,9 @@ Table spans_table(const Timeline& timeline)
         table.rows.push_back({std::int64_t{span.stage}, std::string(name(span.kind)),
             span.micro_batch >= 0 ? Cell(std::int64_t{span.micro_batch}) : Cell(), std::int64_t{span.chunk},
             span.start_s, span.end_s - span.start_s});
+    for (std::int64_t stage = 0; step.steady && stage < timeline.stages; ++stage)
+        table.rows.push_back({stage, steady_words(*step.steady), Cell(), Cell(), step.steady->begin_s,
+            step.steady->end_s - step.steady->begin_s});
     return table;
 }
 

@@ -6,6 +6,7 @@
 #include "core/predict/memory_curve.h"
 #include "core/predict/prediction.h"
 #include "core/report/table/table.h"
+#include "core/schedule/steady_part.h"
 
 namespace fourfold {
 
@@ -13,7 +14,8 @@ Table memory_table(const Prediction& prediction); // a row a stage
 Table time_table(const Prediction& prediction); // a row a part of the step, those of no length left out
 Table bounds_table(const Bounds& bounds); // a row a parallelism and link
 Table curve_table(const MemoryCurve& curve); // a row an interval in which nothing is allocated or freed
-Table spans_table(const Timeline& timeline); // a row a bar, stage by stage
+// A row a bar, stage by stage; behind them a row a stage for micro-batches that have none.
+Table spans_table(const ListedStep& step);
 // A row a GPU: where it sits and which tp, cp, pp, dp it is; at most `most` rows.
 Table ranks_table(const Layout& layout, int gpus_per_node, int most = 65'536);
 

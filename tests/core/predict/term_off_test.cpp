@@ -49,6 +49,32 @@ TEST(TermOff, ATermThatOnlyOneTimelineHasIsOffByAllOfIt)
     EXPECT_DOUBLE_EQ(terms[0].measured_s, 1); // 2 s on one of two stages; the other one waits as long
 }
 
+// One of three micro-batches is listed; the two others fill the middle.
+TEST(TermOff, MicroBatchesThatAreNotListedWorkLikeTheOthers)
+{
+    Timeline planned{1, 9, {{0, SpanKind::forward, 0, 0, 0, 1}, {0, SpanKind::backward, 0, 0, 7, 9}}},
+        measured{1, 9, {}};
+    for (int i = 0; i < 3; ++i) {
+        measured.spans.push_back({0, SpanKind::forward, i, 0, 3.0 * i, 3.0 * i + 1});
+        measured.spans.push_back({0, SpanKind::backward, i, 0, 3.0 * i + 1, 3.0 * i + 3});
+    }
+    for (const TermOff& term : terms_off({planned, SteadyPart{1, 7, 2}}, measured))
+        EXPECT_NEAR(term.difference_s(), 0, 1e-12) << term.term;
+}
+
+TEST(TermOff, WhatSumsLoseIsNoWaiting)
+{
+    Timeline timeline{1, 0, {}};
+    constexpr double kEach = 0.1; // no number of binary digits
+    for (int i = 0; i < 1000; ++i, timeline.length_s += kEach)
+        timeline.spans.push_back({0, SpanKind::forward, i, 0, timeline.length_s, timeline.length_s + kEach});
+    timeline.length_s = 100;
+    for (const TermOff& term : terms_off(timeline, timeline)) {
+        if (term.term == "waiting")
+            EXPECT_EQ(term.predicted_s, 0);
+    }
+}
+
 TEST(TermOff, ARunWithoutATraceHasNone)
 {
     EXPECT_FALSE(term_most_off(Json::object(), {}));

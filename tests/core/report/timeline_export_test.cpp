@@ -151,6 +151,69 @@ TEST(Picture, ShowsEveryKindInItsColour)
     EXPECT_GT(counts[0x1A1A1A] + counts[0x191919], 50) << "no text";
 }
 
+// The middle, where no span is though all stages work, does not look as if they waited.
+TEST(Picture, HatchesWhatIsNotListed)
+{
+    Timeline timeline{2, 12, {}};
+    for (int stage = 0; stage < 2; ++stage) {
+        timeline.spans.push_back({stage, SpanKind::forward, 0, 0, 0, 3});
+        timeline.spans.push_back({stage, SpanKind::forward, 1, 0, 9, 12});
+    }
+    const std::optional<SteadyPart> steady = steady_part(timeline, 1024);
+    ASSERT_TRUE(steady);
+    EXPECT_EQ(steady->begin_s, 3);
+    EXPECT_EQ(steady->end_s, 9);
+    const auto counts = [&](const std::optional<SteadyPart>& part) {
+        return counted_colours(pixels_of(timeline_picture_size(timeline), [&](cairo_t* cairo) {
+            paint_timeline(cairo, {timeline, part}, "A title");
+        }));
+    };
+    constexpr unsigned kIdle = 0xF0F0F0;
+    EXPECT_GT(counts({})[kIdle], 50'000);
+    auto hatched = counts(steady);
+    EXPECT_LT(hatched[kIdle], 1'000);
+    int lines = 0; // darker than the ground, and of no kind
+    for (const auto& [colour, count] : hatched)
+        lines += colour != kIdle && colour % 0x10101 == 0 && colour > 0x808080 && colour < 0xF0F0F0 ? count : 0;
+    EXPECT_GT(lines, 5'000);
+}
+
+TEST(ChromeTrace, SaysWhatIsNotListed)
+{
+    const Timeline timeline = pipeline(2, 3);
+    const SteadyPart steady{0.004, 0.006, 1544};
+    Json trace = chrome_trace({timeline, steady}, "t");
+    int said = 0;
+    for (const Json& event : trace["traceEvents"]) {
+        if (event["name"] != "1,544 more micro-batches like these")
+            continue;
+        EXPECT_EQ(event["tid"], said++);
+        EXPECT_NEAR(event["ts"].get<double>(), 4000, 1e-6);
+        EXPECT_NEAR(event["dur"].get<double>(), 2000, 1e-6);
+    }
+    EXPECT_EQ(said, 2);
+    const auto read = timeline_from_chrome_trace(trace, "trace");
+    ASSERT_TRUE(read) << read.error().line();
+    EXPECT_EQ(read->spans.size(), timeline.spans.size());
+    const auto again = steady_part_of_chrome_trace(trace);
+    ASSERT_TRUE(again);
+    EXPECT_NEAR(again->begin_s, steady.begin_s, 1e-12);
+    EXPECT_NEAR(again->end_s, steady.end_s, 1e-12);
+    EXPECT_EQ(again->micro_batches, steady.micro_batches);
+    EXPECT_FALSE(steady_part_of_chrome_trace(chrome_trace(timeline, "t")));
+
+    for (Json& event : trace["traceEvents"]) { // a file's word
+        if (event.value("cat", "") == "steady")
+            event["args"]["micro_batches"] = -4;
+    }
+    EXPECT_FALSE(steady_part_of_chrome_trace(trace));
+    for (Json& event : trace["traceEvents"]) {
+        if (event.value("cat", "") == "steady")
+            event.erase("args");
+    }
+    EXPECT_FALSE(steady_part_of_chrome_trace(trace));
+}
+
 TEST(Picture, ManySpansAreDrawnByColumn)
 {
     const Timeline timeline = pipeline(16, 1500);
@@ -226,6 +289,61 @@ TEST(Picture, TimelinesOverEachOtherHaveOneAxis)
     };
     const int alone = blue({both, 1});
     EXPECT_NEAR(double(blue(both)) / alone, 1.5, 0.05) << "alone it is as long as the axis";
+}
+
+KernelFacts fact(const char* name, KernelKind kind)
+{
+    KernelFacts facts;
+    facts.name = name;
+    facts.kind = kind;
+    return facts;
+}
+
+// Streams with the kernels of a profiler, in the colours of their kinds, and a part of the axis.
+TEST(Picture, KernelsStandOnTheirStreams)
+{
+    KernelTimeline kernels;
+    kernels.length_s = 4;
+    kernels.facts = {fact("gemm of the MLP", KernelKind::product), fact("allgather", KernelKind::communication)};
+    kernels.tracks = {{"rank 5, stream 7, compute", "", {{0, 2, 0}}}, {"rank 5, stream 20, fsdp", "", {{2, 4, 1}}}};
+    const TitledTimeline one{nullptr, "A step", {}, &kernels};
+    const PictureSize size = timelines_picture_size({&one, 1});
+    const auto counts = [&](const TimePart& part) {
+        return counted_colours(
+            pixels_of(size, [&](cairo_t* cairo) { paint_timelines(cairo, {&one, 1}, size, part); }));
+    };
+    auto whole = counts({}), first = counts(std::pair(0.0, 1.0));
+    EXPECT_GT(whole[okabe::kBlue], 10'000);
+    EXPECT_NEAR(double(whole[okabe::kPurple]) / whole[okabe::kBlue], 1, 0.1) << "both last two of four seconds";
+    EXPECT_NEAR(double(first[okabe::kBlue]) / whole[okabe::kBlue], 2, 0.1) << "it fills the first second";
+    EXPECT_LT(first[okabe::kPurple], 500) << "the mark of the legend";
+
+    const Folder folder; // words are curves in an SVG: a part so small that none fits has fewer
+    const auto written = [&](const TimePart& part) {
+        EXPECT_TRUE(export_timelines({&one, 1}, folder.file("kernels.svg"), {}, part));
+        return read_text_file(folder.file("kernels.svg"))->size();
+    };
+    const std::size_t named = written({});
+    kernels.facts[0].name.clear();
+    EXPECT_LT(written({}), named) << "the kernel has its name";
+}
+
+TEST(Picture, ManyKernelsAreDrawnByColumn)
+{
+    KernelTimeline kernels;
+    kernels.length_s = 1;
+    kernels.facts = {fact("gemm", KernelKind::product), fact("silu", KernelKind::other)};
+    KernelTrack& track = kernels.tracks.emplace_back(KernelTrack{"stage 0, compute", "", {}});
+    constexpr int kMany = 100'000;
+    for (int i = 0; i < kMany; ++i)
+        track.spans.push_back({double(i) / kMany, (i + 0.9) / kMany, unsigned(i % 5 == 0)});
+    const TitledTimeline one{nullptr, "A step", {}, &kernels};
+    const PictureSize size = timelines_picture_size({&one, 1});
+    auto counts = counted_colours(pixels_of(size, [&](cairo_t* cairo) { paint_timelines(cairo, {&one, 1}, size); }));
+    int busy = 0;
+    for (const auto& [colour, count] : counts)
+        busy += (colour & 0xff) > (colour >> 16) + 0x40 ? count : 0; // blue, on idle ground
+    EXPECT_GT(busy, 50'000);
 }
 
 TEST(Export, APictureIsAsLargeAsItIsAskedFor)

@@ -4,7 +4,7 @@
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/compare/trace_difference.h"
-#include "app/view/prediction/steady_part.h"
+#include "core/predict/step_time.h"
 
 #include <QComboBox>
 #include <QGridLayout>
@@ -115,15 +115,14 @@ void CompareTimelines::showTimelines()
     double longest = 0;
     for (const Timeline* timeline : shown)
         longest = std::max(longest, timeline ? timeline->length_s : 0);
-    bool whole = true; // every micro-batch has its bars
+    std::array<std::optional<SteadyPart>, 2> steady;
     for (std::size_t i = 0; i < m_views.size(); ++i) {
         const int choice = m_choices[i]->currentIndex();
         const bool measured = choice >= 0 && m_offered[static_cast<std::size_t>(choice)].measured;
         TimelineScene scene = shown[i] ? TimelineScene(*shown[i]) : TimelineScene();
         if (shown[i] && !measured)
-            scene.set_steady(
-                view::steady_part(*m_entries[m_offered[static_cast<std::size_t>(choice)].entry].prediction));
-        whole = whole && !scene.steady();
+            steady[i] = steady_part(*m_entries[m_offered[static_cast<std::size_t>(choice)].entry].prediction);
+        scene.set_steady(steady[i]);
         m_views[i]->setTitle(choice >= 0 ? m_choices[i]->currentText() : tr("Pipeline timeline"));
         m_views[i]->setEmptyText(choice >= 0 ? tr("This entry has no timeline.")
                                              : tr("Open a plan, or add one: its timeline appears here."));
@@ -131,9 +130,13 @@ void CompareTimelines::showTimelines()
         // The one with more stages gets more of the height.
         m_rows->setStretch(static_cast<int>(i), std::clamp(shown[i] ? shown[i]->stages : 0, kFewestRows, kMostRows));
     }
-    const bool both = whole && shown[0] && shown[1] && shown[0] != shown[1];
-    m_difference->setText(both ? traceDifference(*shown[0], *shown[1], kMostTerms) : QString());
-    m_difference->setToolTip(both ? traceDifference(*shown[0], *shown[1], 100) : QString());
+    const auto difference = [&](int most) {
+        return shown[0] && shown[1] && shown[0] != shown[1]
+            ? traceDifference({*shown[0], steady[0]}, {*shown[1], steady[1]}, most)
+            : QString();
+    };
+    m_difference->setText(difference(kMostTerms));
+    m_difference->setToolTip(difference(100));
     m_difference->setVisible(!m_difference->text().isEmpty());
 }
 

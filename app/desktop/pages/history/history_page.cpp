@@ -135,9 +135,10 @@ QWidget* HistoryPage::makeTable()
     m_table->sortByColumn(HistoryModel::created, Qt::DescendingOrder);
     m_table->setItemDelegate(new LevelDelegate(HistoryModel::LevelRole, m_table));
     m_table->setWidths(HistoryModel::widths());
-    m_table->setFitting({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout});
-    m_table->setGrowing({HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout,
-        HistoryModel::most_off, HistoryModel::tags});
+    m_table->setFitting(
+        {HistoryModel::name, HistoryModel::model, HistoryModel::target, HistoryModel::layout, HistoryModel::most_off});
+    m_table->setGrowing({HistoryModel::name, HistoryModel::layout, HistoryModel::model, HistoryModel::most_off,
+        HistoryModel::target, HistoryModel::tags});
     m_table->setTextElideMode(Qt::ElideMiddle); // imported rows differ at their ends
     m_emptyText->setAlignment(Qt::AlignCenter);
     connect(m_emptyButton, &QPushButton::clicked, this, [this] {

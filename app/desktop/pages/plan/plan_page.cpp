@@ -25,7 +25,7 @@
 #include "app/view/plan/edits.h"
 #include "app/view/plan/facts.h"
 #include "app/view/prediction/plan_charts.h"
-#include "app/view/prediction/steady_part.h"
+#include "app/view/prediction/planned_scene.h"
 
 #include <QFrame>
 

@@ -174,20 +174,21 @@ void DataTable::grow()
             return; // the user's
     }
     QList<int> widths, wanted; // wanted: what would show the words whole
-    int spare = viewport()->width(), growing = 0, missing = 0;
+    int spare = viewport()->width(), growing = 0;
     const int columns = fittedColumns();
     for (int i = 0; i < columns; ++i) {
         const bool grows = m_growing.contains(i) && !isColumnHidden(i);
         widths << (isColumnHidden(i) ? 0 : widthOf(i));
         wanted << (grows ? std::max(0, widthOf(i, px(kWidestWords)) - widths.back()) : 0);
         spare -= widths.back();
-        missing += wanted.back();
         growing += grows;
     }
-    // First to the columns whose words are cut, then to all alike.
-    if (const int given = std::clamp(spare, 0, missing); given > 0) {
-        for (int i = 0; i < columns; ++i)
-            widths[i] += static_cast<int>(std::int64_t(wanted[i]) * given / missing);
+    // First to the columns whose words are cut, one after the other, then to all alike.
+    for (const int column : m_growing) {
+        if (column >= columns)
+            continue;
+        const int given = std::clamp(spare, 0, wanted[column]);
+        widths[column] += given;
         spare -= given;
     }
     m_grown.clear();

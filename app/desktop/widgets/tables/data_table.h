@@ -42,7 +42,8 @@ public:
     // Widths of the columns at 100 % zoom; the last column takes the rest. They follow the zoom, and are given to
     // columns that come later.
     void setWidths(const QList<int>& widths);
-    // What a wide table has to spare goes to these columns, in equal parts, until the user sets a width.
+    // What a table has to spare goes to these columns until the user sets a width: to words that are cut, the first
+    // column first, then in equal parts.
     void setGrowing(const QList<int>& columns);
     // Columns are as wide as what they hold, figures whole; words are cut at the width of setWidths(), or at a usual
     // one. Which columns are words: all whose cells stand at the left, or those given here.

@@ -7,7 +7,6 @@
 #include "app/desktop/widgets/text/text_line.h"
 #include "app/desktop/widgets/timeline/timeline_raster.h"
 #include "app/models/shared/text.h"
-#include "app/view/prediction/steady_part.h"
 
 #include <QPaintEngine>
 #include <QPainter>
@@ -133,7 +132,7 @@ void paintNames(QPainter& painter, const TimelinePicture& picture, const Theme& 
 void paintSteady(QPainter& painter, const TimelinePicture& picture, const Theme& theme)
 {
     const TimelineGeometry& at = picture.at;
-    const std::optional<view::SteadyPart>& steady = picture.scene.steady();
+    const std::optional<SteadyPart>& steady = picture.scene.steady();
     if (!steady)
         return;
     const auto inside
@@ -144,7 +143,7 @@ void paintSteady(QPainter& painter, const TimelinePicture& picture, const Theme&
     painter.fillRect(place, theme.panel);
     painter.fillRect(place, QBrush(theme.muted, Qt::BDiagPattern));
     painter.setFont(scaledFont(-0.5));
-    const QString words = fromUtf8(view::steady_words(*steady));
+    const QString words = fromUtf8(steady_words(*steady));
     QRectF label(0, 0, lineWidth(painter.font(), words) + px(12), px(18));
     picture.cut.note(place, words);
     if (label.width() > place.width() || label.height() > place.height())

@@ -177,7 +177,7 @@ QStringList TimelineView::describe(const BarRef& ref) const
 Table TimelineView::table() const
 {
     return m_scene.has_kernels() ? kernels_table(m_scene.kernel_timeline(m_window.begin(), m_window.end()))
-                                 : spans_table(m_scene.timeline());
+                                 : spans_table({m_scene.timeline(), m_scene.steady()});
 }
 
 Expected<void> TimelineView::writeTrace(const QString& file) const
@@ -185,7 +185,7 @@ Expected<void> TimelineView::writeTrace(const QString& file) const
     if (isEmpty())
         return Problem{ProblemCode::failed, "there is no timeline to write", "wait until the plan has an answer",
             file.toStdString()};
-    return export_timeline(m_scene.timeline(), title().toStdString(), file.toStdString());
+    return export_timeline({m_scene.timeline(), m_scene.steady()}, title().toStdString(), file.toStdString());
 }
 
 void TimelineView::addOwnExports(QMenu& menu)

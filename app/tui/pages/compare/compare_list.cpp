@@ -7,6 +7,7 @@
 #include "app/view/plan/facts.h"
 #include "core/base/json_member.h"
 #include "core/calibration/user/evidence.h"
+#include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 
 #include <algorithm>
@@ -27,12 +28,29 @@ std::vector<NamedTimeline> compared_timelines(const CompareEntries& entries)
 {
     std::vector<NamedTimeline> timelines;
     for (const CompareEntry& entry : entries)
-        timelines.push_back({entry.name, {entry.prediction, &entry.prediction->timeline}});
+        timelines.push_back(
+            {entry.name, {entry.prediction, &entry.prediction->timeline}, steady_part(*entry.prediction)});
     for (const CompareEntry& entry : entries) {
         if (entry.trace)
             timelines.push_back({entry.name + ", measured", entry.trace});
     }
     return timelines;
+}
+
+std::vector<std::string> compare_words(const CompareEntries& entries)
+{
+    std::vector<std::string> words{"compare"}, runs;
+    for (const CompareEntry& entry : entries) {
+        const view::Origin origin = view::read_origin(entry.origin);
+        if (entry.plan != nullptr && !entry.plan->file().empty() && !entry.plan->is_dirty())
+            words.push_back(entry.plan->file().string());
+        else if (entry.plan == nullptr && origin.kind == view::Origin::Kind::run)
+            runs.insert(runs.end(), {"--run", origin.text});
+        else
+            return {};
+    }
+    words.insert(words.end(), runs.begin(), runs.end());
+    return words.size() > 1 ? words : std::vector<std::string>();
 }
 
 namespace {

@@ -42,6 +42,8 @@ using CompareEntries = std::vector<CompareEntry>;
 Table compared_table(const CompareEntries& entries);
 // The predicted timelines in their order, the measured ones behind them.
 std::vector<NamedTimeline> compared_timelines(const CompareEntries& entries);
+// Of a call of `fourfold` that says the same; empty where an entry has no name there.
+std::vector<std::string> compare_words(const CompareEntries& entries);
 
 class CompareList {
 public:

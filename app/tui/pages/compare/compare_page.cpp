@@ -3,7 +3,9 @@
 
 #include "app/tui/linear/spoken.h"
 #include "app/view/answer.h"
+#include "app/view/command_line.h"
 #include "app/view/compare/comparison.h"
+#include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
 #include "core/report/views/plan_tables.h"
@@ -276,8 +278,11 @@ void ComparePage::ask_to_export_timeline()
     std::vector<Picker::Item> items;
     for (const NamedTimeline& one : shown)
         items.push_back({one.name, "", [this, one] {
-                             desk_.exports().ask(
-                                 "timeline", [one] { return spans_table(*one.timeline); }, {*one.timeline, one.name});
+                             desk_.exports().ask("timeline",
+                                 [one] {
+                                     return spans_table({*one.timeline, one.steady});
+                                 },
+                                 {{*one.timeline, one.steady}, one.name});
                          }});
     if (shown.size() > 1)
         items.push_back({"Both in one picture", "on one axis",
@@ -308,8 +313,12 @@ std::vector<Copy> ComparePage::copies()
                      const CompareEntries compared = list_.all();
                      return timelines_.said(compared_timelines(compared), list_.reference(compared));
                  }}};
-    return {{"The table as it is on show", [this] { return spreadsheet_rows(side_by_side(list_.all())); }},
+    std::vector<Copy> copies{
+        {"The table as it is on show", [this] { return spreadsheet_rows(side_by_side(list_.all())); }},
         {"The table, a row an entry", [this] { return spreadsheet_rows(compared_table(list_.all())); }}};
+    if (const std::vector<std::string> words = compare_words(list_.all()); !words.empty())
+        copies.push_back({"The command that compares them", [words] { return view::command_line(words); }});
+    return copies;
 }
 
 // The table and the charts; of two timelines both, of a sweep its map.
@@ -330,7 +339,7 @@ ReportPage ComparePage::report()
         page.lines.push_back(timelines_.said(timelines, reference));
         ReportTimelines both;
         for (const std::size_t at : timelines_.on_show(timelines.size(), reference))
-            both.push_back({timelines[at].timeline, timelines[at].name});
+            both.push_back({timelines[at].timeline, timelines[at].name, timelines[at].steady});
         page.parts.push_back({std::move(both), 640});
     } else if (!all.empty()) {
         page = report_of_table(all);

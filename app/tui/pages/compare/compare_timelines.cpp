@@ -32,7 +32,8 @@ std::string CompareTimelines::said(const std::vector<NamedTimeline>& all, std::s
     if (all.size() < 2)
         return {};
     return all[reference].name + " \u2192 " + all[other_].name + ": "
-        + view::trace_difference(*all[reference].timeline, *all[other_].timeline, kMostTerms);
+        + view::trace_difference(
+            {*all[reference].timeline, all[reference].steady}, {*all[other_].timeline, all[other_].steady}, kMostTerms);
 }
 
 void CompareTimelines::show(const std::array<const NamedTimeline*, 2>& shown)
@@ -42,6 +43,7 @@ void CompareTimelines::show(const std::array<const NamedTimeline*, 2>& shown)
             continue;
         about_[i] = shown[i]->timeline;
         scenes_[i] = view::TimelineScene(*about_[i]);
+        scenes_[i].set_steady(shown[i]->steady);
     }
     control_.show({&scenes_[0], &scenes_[1]});
 }
@@ -89,7 +91,7 @@ Picture both_timelines(const std::vector<NamedTimeline>& timelines)
     picture.write = [timelines](const std::filesystem::path& file, const std::optional<PictureSize>& asked) {
         std::vector<TitledTimeline> titled;
         for (const NamedTimeline& one : timelines)
-            titled.push_back({one.timeline.get(), one.name});
+            titled.push_back({one.timeline.get(), one.name, one.steady});
         return export_timelines(titled, file, asked);
     };
     return picture;

@@ -15,6 +15,7 @@ namespace fourfold::tui {
 struct NamedTimeline {
     std::string name; // "first 01J00000, as measured"
     std::shared_ptr<const Timeline> timeline;
+    std::optional<SteadyPart> steady = {};
 };
 // All of them in a file.
 Picture both_timelines(const std::vector<NamedTimeline>& timelines);

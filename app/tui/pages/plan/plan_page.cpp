@@ -2,7 +2,6 @@
 #include "app/tui/pages/plan/plan_page.h"
 
 #include "app/tui/linear/spoken.h"
-#include "app/view/command_line.h"
 #include "app/view/prediction/plan_charts.h"
 #include "app/view/text.h"
 
@@ -278,10 +277,7 @@ std::vector<Copy> PlanPage::copies()
         if (pane_ == Pane::panel)
             std::swap(copies[0], copies[1]);
     }
-    if (const view::PlanEditor& plan = desk_.plan(); !plan.file().empty() && !plan.is_dirty())
-        copies.push_back({"The command that predicts it", [file = plan.file().string()] {
-                              return view::command_line({"predict", file});
-                          }});
+    offer_command(copies, "The command that predicts it", "predict", desk_.plan());
     copies.push_back({"The plan as its file has it", [this] { return to_text(desk_.plan().state().plan()); }});
     return copies;
 }

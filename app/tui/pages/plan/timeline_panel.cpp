@@ -3,7 +3,8 @@
 #include "app/tui/pages/plan/panel.h"
 #include "app/tui/widgets/timeline_control.h"
 #include "app/tui/widgets/tree_view.h"
-#include "app/view/prediction/steady_part.h"
+#include "app/view/prediction/planned_scene.h"
+#include "core/predict/step_time.h"
 #include "core/report/views/plan_tables.h"
 
 #include <algorithm>
@@ -19,10 +20,13 @@ public:
     {
         return "arrows bar  + - zoom  a d pan  z to it  f fit  m mark  M measure  Bksp back  Enter why";
     }
-    [[nodiscard]] Table table(const Prediction& prediction) const override { return spans_table(prediction.timeline); }
+    [[nodiscard]] Table table(const Prediction& prediction) const override
+    {
+        return spans_table({prediction.timeline, steady_part(prediction)});
+    }
     [[nodiscard]] Picture picture(const Prediction& prediction) const override
     {
-        return {prediction.timeline, desk_.plan().state().title()};
+        return {{prediction.timeline, steady_part(prediction)}, desk_.plan().state().title()};
     }
 
     void draw(Canvas& canvas, const Rect& place, const Prediction&, bool focused, const Look& look) override

@@ -300,12 +300,8 @@ std::vector<Copy> RunsPage::copies()
                                   return view::command_line({"attach", id});
                               }});
     }
-    if (const std::filesystem::path& file = desk_.plan().file(); !file.empty())
-        copies.push_back({"The command that runs the plan", [this, file] {
-                              std::vector<std::string> words{"run", file.string()};
-                              std::ranges::move(question_.arguments(), std::back_inserter(words));
-                              return view::command_line(words);
-                          }});
+    offer_command(
+        copies, "The command that runs the plan", "run", desk_.plan(), [this] { return question_.arguments(); });
     return copies;
 }
 

@@ -5,7 +5,6 @@
 #include "app/tui/pages/compare/compare_page.h"
 #include "app/tui/pages/search/found_points.h"
 #include "app/tui/pages/search/plan_expression.h"
-#include "app/view/command_line.h"
 #include "app/view/plan/edits.h"
 #include "app/view/plan/facts.h"
 #include "app/view/search/search_words.h"
@@ -418,12 +417,8 @@ std::vector<Copy> SearchPage::copies()
             [this, id] { return view::layout_line(plan_of(results_.all()[*id].found, job_.request()).layout); }});
     if (!results_.all().empty())
         copies.push_back({"The table", [this] { return spreadsheet_rows(results_.table(kMostExported)); }});
-    if (const std::filesystem::path& file = desk_.plan().file(); !file.empty())
-        copies.push_back({"The command that searches so", [this, file] {
-                              std::vector<std::string> words{"search", file.string()};
-                              std::ranges::move(question_.arguments(), std::back_inserter(words));
-                              return view::command_line(words);
-                          }});
+    offer_command(
+        copies, "The command that searches so", "search", desk_.plan(), [this] { return question_.arguments(); });
     return copies;
 }
 
