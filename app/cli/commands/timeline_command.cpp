@@ -57,9 +57,11 @@ Expected<TimePart> part_of(const TimelineOptions& options)
     if (options.between.empty())
         return TimePart();
     if (std::filesystem::path(options.output).extension() == ".json")
-        return Problem{ProblemCode::bad_input, "a Chrome trace has all of a step", "leave it out, or name a picture", "--between"};
+        return Problem{
+            ProblemCode::bad_input, "a Chrome trace has all of a step", "leave it out, or name a picture", "--between"};
     if (!(options.between[0] < options.between[1]))
-        return Problem{ProblemCode::bad_input, "begins no earlier than it ends", "give two times in seconds, the earlier one first", "--between"};
+        return Problem{ProblemCode::bad_input, "begins no earlier than it ends",
+            "give two times in seconds, the earlier one first", "--between"};
     return TimePart({options.between[0], options.between[1]});
 }
 
@@ -87,9 +89,12 @@ Expected<int> run_timeline(const TimelineOptions& options)
         title += ", measured";
     }
     if (options.kernels) {
-        FOURFOLD_TRY(const view::TraceStudy study, view::study_traces({}, {title, std::make_shared<const Prediction>(prediction), {}}));
+        FOURFOLD_TRY(const view::TraceStudy study,
+            view::study_traces({}, {title, std::make_shared<const Prediction>(prediction), {}}));
         FOURFOLD_CHECK(view::export_scenes(view::titled_scenes(study, title), part, options.output));
-        std::cerr << "wrote " << printable(options.output) << ": " << study.predicted.rows() << (study.predicted.rows() == 1 ? " stream, " : " streams, ") << study.predicted.barCount() << " kernels\n";
+        std::cerr << "wrote " << printable(options.output) << ": " << study.predicted.rows()
+                  << (study.predicted.rows() == 1 ? " stream, " : " streams, ") << study.predicted.barCount()
+                  << " kernels\n";
         for (const std::string& remark : study.remarks)
             warn(remark);
         return kDone;
@@ -123,13 +128,19 @@ void add_timeline(Cli& cli)
     command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg, F.pdf or F.png")
         ->type_name("FILE")
         ->required();
-    CLI::Option* measured = command
-        ->add_option("--measured", options->measured,
-            "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
-        ->type_name("FILE");
-    command->add_flag("--kernels", options->kernels,
-        "draw the kernels of every stage's streams, with their names where there is room")->excludes(measured);
-    command->add_option("--between", options->between, "draw this part of the step only")->type_name("BEGIN END")->expected(2)->check(number_up_to(1e9, true));
+    CLI::Option* measured
+        = command
+              ->add_option("--measured", options->measured,
+                  "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
+              ->type_name("FILE");
+    command
+        ->add_flag("--kernels", options->kernels,
+            "draw the kernels of every stage's streams, with their names where there is room")
+        ->excludes(measured);
+    command->add_option("--between", options->between, "draw this part of the step only")
+        ->type_name("BEGIN END")
+        ->expected(2)
+        ->check(number_up_to(1e9, true));
     command->callback([&cli, options] { cli.chosen = [options] { return run_timeline(*options); }; });
 }
 

@@ -39,8 +39,8 @@ void turn(const double* x, const double* cosine, const double* sine, int64_t pos
     int direction, double* y);
 
 // A gated activation of which the sigmoid is made already, and its gradients.
-void gated(const GateForm<float>& form, const float* gate, const float* sigmoid, const float* up, int64_t count,
-    float* y);
+void gated(
+    const GateForm<float>& form, const float* gate, const float* sigmoid, const float* up, int64_t count, float* y);
 void gated(const GateForm<double>& form, const double* gate, const double* sigmoid, const double* up, int64_t count,
     double* y);
 void gated_slopes(const GateForm<float>& form, const float* slope, const float* gate, const float* sigmoid,

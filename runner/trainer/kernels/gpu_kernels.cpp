@@ -136,8 +136,8 @@ std::pair<at::Tensor, at::Tensor> gated_slopes_by_kernel(
     const at::Tensor slope = any_slope.contiguous(), gate = any_gate.contiguous(), up = any_up.contiguous();
     const at::Tensor gate_slope = without_gaps(gate), up_slope = without_gaps(up);
     launch_on(gate, {slope, gate, up}, {gate_slope, up_slope}, [&](const Launch& launch) {
-        launch_gated_slopes(launch, form, slope.const_data_ptr(), gate.const_data_ptr(), up.const_data_ptr(), gate.numel(),
-            gate_slope.mutable_data_ptr(), up_slope.mutable_data_ptr());
+        launch_gated_slopes(launch, form, slope.const_data_ptr(), gate.const_data_ptr(), up.const_data_ptr(),
+            gate.numel(), gate_slope.mutable_data_ptr(), up_slope.mutable_data_ptr());
     });
     return {gate_slope, up_slope};
 }

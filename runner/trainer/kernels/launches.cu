@@ -51,8 +51,8 @@ __device__ __forceinline__ float gate_sigmoid(const GateForm<float>& form, float
 }
 
 template <typename T, int n>
-__global__ void gated_kernel(GateForm<float> form, const T* __restrict__ gate, const T* __restrict__ up, int64_t count,
-    T* __restrict__ y)
+__global__ void gated_kernel(
+    GateForm<float> form, const T* __restrict__ gate, const T* __restrict__ up, int64_t count, T* __restrict__ y)
 {
     each_vector<n>(count, [&]<int size>(int64_t at, Size<size>) {
         float g[size], u[size];

@@ -46,8 +46,8 @@ void launch_normed_sum_slopes(const Launch& launch, const RowShape& shape, const
     float* weight_parts, int64_t parts);
 
 // A gated activation (GateForm), and its gradients. [count]
-void launch_gated(const Launch& launch, const GateForm<float>& form, const void* gate, const void* up, int64_t count,
-    void* y);
+void launch_gated(
+    const Launch& launch, const GateForm<float>& form, const void* gate, const void* up, int64_t count, void* y);
 void launch_gated_slopes(const Launch& launch, const GateForm<float>& form, const void* slope, const void* gate,
     const void* up, int64_t count, void* gate_slope, void* up_slope);
 
