@@ -94,8 +94,8 @@ void paint_columns(cairo_t* cairo, const Tracks& tracks, const Plot& plot)
             while (end < columns && look(end) == std::pair{kind, strength})
                 ++end;
             if (strength > 0) {
-                cairo_rectangle(cairo, plot.left + double(column), plot.y(track) + plot.gap() / 2,
-                    double(end - column), plot.track - plot.gap());
+                cairo_rectangle(cairo, plot.left + double(column), plot.y(track) + plot.gap() / 2, double(end - column),
+                    plot.track - plot.gap());
                 ink(cairo, look_of(kind).rgb, strength / 8.0);
                 cairo_fill(cairo);
             }

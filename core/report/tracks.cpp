@@ -33,9 +33,9 @@ Tracks tracks_from(const TitledTimeline& timeline)
         tracks.facts = &timeline.kernels->facts;
         for (const KernelTrack& track : timeline.kernels->tracks) {
             for (const KernelSpan& span : track.spans)
-                tracks.spans.push_back({int(tracks.names.size()),
-                    kSpanKinds + std::size_t((*tracks.facts)[span.facts].kind), span.start_s, span.end_s,
-                    int(span.facts)});
+                tracks.spans.push_back(
+                    {int(tracks.names.size()), kSpanKinds + std::size_t((*tracks.facts)[span.facts].kind), span.start_s,
+                        span.end_s, int(span.facts)});
             tracks.names.push_back(printable(track.name));
         }
     } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold profile`: a step that PyTorch's profiler saw, beside the predicted one.
-#include "app/cli/planning/plan_source.h"
 #include "app/cli/output_file.h"
+#include "app/cli/planning/plan_source.h"
 #include "app/view/trace/scene_picture.h"
 #include "core/base/text.h"
 #include "core/profile/step_trace.h"

@@ -57,10 +57,27 @@ Expected<TimePart> part_of(const TimelineOptions& options)
     if (options.between.empty())
         return TimePart();
     if (std::filesystem::path(options.output).extension() == ".json")
-        return Problem{ProblemCode::bad_input, "a Chrome trace has all of a step", "leave it out, or name a picture", "--between"};
+        return Problem{
+            ProblemCode::bad_input, "a Chrome trace has all of a step", "leave it out, or name a picture", "--between"};
     if (!(options.between[0] < options.between[1]))
-        return Problem{ProblemCode::bad_input, "begins no earlier than it ends", "give two times in seconds, the earlier one first", "--between"};
+        return Problem{ProblemCode::bad_input, "begins no earlier than it ends",
+            "give two times in seconds, the earlier one first", "--between"};
     return TimePart({options.between[0], options.between[1]});
+}
+
+Expected<int> draw_kernels(
+    const Prediction& prediction, const std::string& title, const TimePart& part, const std::string& output)
+{
+    const view::TraceBeside beside{title, std::make_shared<const Prediction>(prediction), {}};
+    FOURFOLD_TRY(const view::TraceStudy study, view::study_traces({}, beside));
+    FOURFOLD_CHECK(view::export_scenes(view::titled_scenes(study, title), part, output));
+    const int streams = study.predicted.rows();
+    std::cerr << "wrote " << printable(output) << ": " << shown_number(streams, 0)
+              << (streams == 1 ? " stream, " : " streams, ") << shown_number(double(study.predicted.barCount()), 0)
+              << " kernels\n";
+    for (const std::string& remark : study.remarks)
+        warn(remark);
+    return kDone;
 }
 
 Expected<int> run_timeline(const TimelineOptions& options)
@@ -86,14 +103,8 @@ Expected<int> run_timeline(const TimelineOptions& options)
         steady.reset();
         title += ", measured";
     }
-    if (options.kernels) {
-        FOURFOLD_TRY(const view::TraceStudy study, view::study_traces({}, {title, std::make_shared<const Prediction>(prediction), {}}));
-        FOURFOLD_CHECK(view::export_scenes(view::titled_scenes(study, title), part, options.output));
-        std::cerr << "wrote " << printable(options.output) << ": " << study.predicted.rows() << (study.predicted.rows() == 1 ? " stream, " : " streams, ") << study.predicted.barCount() << " kernels\n";
-        for (const std::string& remark : study.remarks)
-            warn(remark);
-        return kDone;
-    }
+    if (options.kernels)
+        return draw_kernels(prediction, title, part, options.output);
     if (part) {
         const TitledTimeline one{&timeline, title, steady};
         FOURFOLD_CHECK(export_timelines({&one, 1}, options.output, {}, part));
@@ -103,8 +114,8 @@ Expected<int> run_timeline(const TimelineOptions& options)
     std::cerr << "wrote " << printable(options.output) << ": " << timeline.stages
               << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
     if (steady)
-        std::cerr << "not listed: " << steady_words(*steady)
-                  << text_of(", from %.4g to %.4g s\n", steady->begin_s, steady->end_s);
+        std::cerr << "not listed: " << steady_words(*steady) << ", from " << shown_number(steady->begin_s) << " to "
+                  << shown_number(steady->end_s) << " s\n";
     if (!options.measured.empty()) {
         std::cout << "an average stage, the furthest off first\n";
         for (const TermOff& term : terms_off(predicted, timeline))
@@ -123,13 +134,19 @@ void add_timeline(Cli& cli)
     command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg, F.pdf or F.png")
         ->type_name("FILE")
         ->required();
-    CLI::Option* measured = command
-        ->add_option("--measured", options->measured,
-            "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
-        ->type_name("FILE");
-    command->add_flag("--kernels", options->kernels,
-        "draw the kernels of every stage's streams, with their names where there is room")->excludes(measured);
-    command->add_option("--between", options->between, "draw this part of the step only")->type_name("BEGIN END")->expected(2)->check(number_up_to(1e9, true));
+    CLI::Option* measured
+        = command
+              ->add_option("--measured", options->measured,
+                  "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
+              ->type_name("FILE");
+    command
+        ->add_flag("--kernels", options->kernels,
+            "draw the kernels of every stage's streams, with their names where there is room")
+        ->excludes(measured);
+    command->add_option("--between", options->between, "draw this part of the step only")
+        ->type_name("BEGIN END")
+        ->expected(2)
+        ->check(number_up_to(1e9, true));
     command->callback([&cli, options] { cli.chosen = [options] { return run_timeline(*options); }; });
 }
 

@@ -309,8 +309,7 @@ TEST(Picture, KernelsStandOnTheirStreams)
     const TitledTimeline one{nullptr, "A step", {}, &kernels};
     const PictureSize size = timelines_picture_size({&one, 1});
     const auto counts = [&](const TimePart& part) {
-        return counted_colours(
-            pixels_of(size, [&](cairo_t* cairo) { paint_timelines(cairo, {&one, 1}, size, part); }));
+        return counted_colours(pixels_of(size, [&](cairo_t* cairo) { paint_timelines(cairo, {&one, 1}, size, part); }));
     };
     auto whole = counts({}), first = counts(std::pair(0.0, 1.0));
     EXPECT_GT(whole[okabe::kBlue], 10'000);
