@@ -65,6 +65,21 @@ Expected<TimePart> part_of(const TimelineOptions& options)
     return TimePart({options.between[0], options.between[1]});
 }
 
+Expected<int> draw_kernels(
+    const Prediction& prediction, const std::string& title, const TimePart& part, const std::string& output)
+{
+    const view::TraceBeside beside{title, std::make_shared<const Prediction>(prediction), {}};
+    FOURFOLD_TRY(const view::TraceStudy study, view::study_traces({}, beside));
+    FOURFOLD_CHECK(view::export_scenes(view::titled_scenes(study, title), part, output));
+    const int streams = study.predicted.rows();
+    std::cerr << "wrote " << printable(output) << ": " << shown_number(streams, 0)
+              << (streams == 1 ? " stream, " : " streams, ") << shown_number(double(study.predicted.barCount()), 0)
+              << " kernels\n";
+    for (const std::string& remark : study.remarks)
+        warn(remark);
+    return kDone;
+}
+
 Expected<int> run_timeline(const TimelineOptions& options)
 {
     FOURFOLD_CHECK(check_output(options.output, {options.plan.plan, options.measured}));
@@ -88,17 +103,8 @@ Expected<int> run_timeline(const TimelineOptions& options)
         steady.reset();
         title += ", measured";
     }
-    if (options.kernels) {
-        FOURFOLD_TRY(const view::TraceStudy study,
-            view::study_traces({}, {title, std::make_shared<const Prediction>(prediction), {}}));
-        FOURFOLD_CHECK(view::export_scenes(view::titled_scenes(study, title), part, options.output));
-        std::cerr << "wrote " << printable(options.output) << ": " << study.predicted.rows()
-                  << (study.predicted.rows() == 1 ? " stream, " : " streams, ") << study.predicted.barCount()
-                  << " kernels\n";
-        for (const std::string& remark : study.remarks)
-            warn(remark);
-        return kDone;
-    }
+    if (options.kernels)
+        return draw_kernels(prediction, title, part, options.output);
     if (part) {
         const TitledTimeline one{&timeline, title, steady};
         FOURFOLD_CHECK(export_timelines({&one, 1}, options.output, {}, part));
@@ -108,8 +114,8 @@ Expected<int> run_timeline(const TimelineOptions& options)
     std::cerr << "wrote " << printable(options.output) << ": " << timeline.stages
               << (timeline.stages == 1 ? " stage, " : " stages, ") << timeline.spans.size() << " spans\n";
     if (steady)
-        std::cerr << "not listed: " << steady_words(*steady)
-                  << text_of(", from %.4g to %.4g s\n", steady->begin_s, steady->end_s);
+        std::cerr << "not listed: " << steady_words(*steady) << ", from " << shown_number(steady->begin_s) << " to "
+                  << shown_number(steady->end_s) << " s\n";
     if (!options.measured.empty()) {
         std::cout << "an average stage, the furthest off first\n";
         for (const TermOff& term : terms_off(predicted, timeline))
