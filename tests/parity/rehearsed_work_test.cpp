@@ -135,6 +135,7 @@ std::vector<Case> cases()
         {"fsdp_tp2", {"gpus=4", "layout.tp=2", "layout.dp=2", "training.sharding=\"parameters\""}, {}},
         {"zero1_cp2_recompute",
             {"gpus=2", "layout.cp=2", "training.sharding=\"optimizer\"", "training.recompute=\"full\""}, {}},
+        {"pp2", {"gpus=2", "layout.pp=2"}, {}},
         {"interleaved_gpt2", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""},
             {R"(model={"model_type":"gpt2","vocab_size":61,"n_embd":32,"n_layer":4,"n_head":4,"n_positions":32})"}},
         {"zb_v_bloom_zero2",

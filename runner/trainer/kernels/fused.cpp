@@ -137,8 +137,9 @@ public:
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous(), y = at::empty_like(gate);
+        const at::Tensor room = room_of_a_piece(gate);
         by_type(gate, 3, [&](auto* t) {
-            each_piece(gate, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
+            each_piece(gate, room, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
                 gated(form_of(t), data(gate, t) + first, data(sigmoid, t), data(up, t) + first, count,
                     data(y, t) + first);
             });
@@ -150,8 +151,9 @@ public:
     {
         const at::Tensor slope = gradients[0].contiguous(), &gate = kept[0], &up = kept[1];
         const at::Tensor gate_slope = at::empty_like(gate), up_slope = at::empty_like(up);
+        const at::Tensor room = room_of_a_piece(gate);
         by_type(gate, 5, [&](auto* t) {
-            each_piece(gate, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
+            each_piece(gate, room, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
                 gated_slopes(form_of(t), data(slope, t) + first, data(gate, t) + first, data(sigmoid, t),
                     data(up, t) + first, count, data(gate_slope, t) + first, data(up_slope, t) + first);
             });
@@ -165,12 +167,16 @@ private:
     {
         return {T(form_.steepness), T(form_.limit), T(form_.shift)};
     }
-    template <typename Use>
-    void each_piece(const at::Tensor& gate, Use&& use) const
+    static constexpr int64_t kPiece = int64_t(1) << 14; // elements
+    // Of its sigmoids; made without values, too, so that a rehearsal counts it.
+    static at::Tensor room_of_a_piece(const at::Tensor& gate)
     {
-        constexpr int64_t kPiece = int64_t(1) << 14; // elements
+        return at::empty({std::min(kPiece, gate.numel())}, gate.options());
+    }
+    template <typename Use>
+    void each_piece(const at::Tensor& gate, const at::Tensor& room, Use&& use) const
+    {
         const at::Tensor flat = gate.view({-1});
-        at::Tensor room = at::empty({std::min(kPiece, flat.numel())}, gate.options());
         for (int64_t first = 0; first < flat.numel(); first += kPiece) {
             const int64_t count = std::min(kPiece, flat.numel() - first);
             at::Tensor sigmoid = room.narrow(0, 0, count);
