@@ -20,8 +20,9 @@ Expected<std::shared_ptr<const DataFile>> DataFile::open(
     struct stat status { };
     if (!opened || ::fstat(opened->get(), &status) != 0) {
         const bool missing = !opened && opened.error().code == ProblemCode::not_found;
+        const std::string cure = opened || opened.error().hint.empty() ? hint : opened.error().hint;
         return Problem{missing ? ProblemCode::not_found : ProblemCode::bad_input,
-            opened ? "cannot be looked at" : opened.error().message, hint, input->where_};
+            opened ? "cannot be looked at" : opened.error().message, cure, input->where_};
     }
     input->descriptor_ = std::move(*opened);
     input->size_ = status.st_size;

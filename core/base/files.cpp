@@ -28,6 +28,9 @@ Problem io_problem(const std::filesystem::path& file, const std::string& what, i
     case EDQUOT:
         problem.hint = "free some space and try again";
         break;
+    case EMFILE:
+        problem.hint = "raise the limit of this session: ulimit -n is " + std::to_string(::sysconf(_SC_OPEN_MAX));
+        break;
     case EFBIG:
         problem.hint = "the file size limit of this session is too small";
         break;

@@ -29,6 +29,12 @@ constexpr std::array kOthers{OtherFile{"\x93NUMPY", "a NumPy array", "name it .n
     OtherFile{"PAR1", "a Parquet table", "make a token file of it with fourfold pack"},
     OtherFile{"ARROW1", "an Arrow table", "make a token file of it with fourfold pack"},
     OtherFile{"\x89HDF\r\n", "an HDF5 file", "save the tokens as .npy"},
+    // llm.c and nanoGPT's speed runs: 256 numbers of 4 bytes ahead of the tokens, the first of them a date, then a
+    // version.
+    OtherFile{std::string_view("\x88\xd8\x34\x01\x01\0\0\0", 8), "a token file of llm.c, with a head of 1,024 bytes",
+        "cut the head off: tail -c +1025"},
+    OtherFile{std::string_view("\xa1\xd9\x34\x01\x07\0\0\0", 8), "a token file of llm.c, with a head of 1,024 bytes",
+        "cut the head off: tail -c +1025, and set dtype to uint32"},
     OtherFile{"version https://git-lfs", "the pointer of a file that Git LFS keeps", "git lfs pull gets the file"}};
 
 Expected<void> check_raw(const DataFile& file, const std::string& where)
@@ -43,11 +49,29 @@ Expected<void> check_raw(const DataFile& file, const std::string& where)
     return {};
 }
 
+// Letters, blanks and marks throughout: as ids of several bytes that would be numbers of 8,224 and more, never a small
+// one.
+bool is_text(const DataFile& file)
+{
+    constexpr std::int64_t kEnough = 256;
+    std::array<char, kEnough> head{};
+    if (file.size() < kEnough || !file.read(0, head.size(), head.data()))
+        return false;
+    return std::ranges::all_of(head, [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte >= ' ' && byte < 0x7f) || c == '\n' || c == '\r' || c == '\t';
+    });
+}
+
 Expected<TokenLayout> plain_layout(const DataSource& source, const DataFile& file, const std::string& where)
 {
     FOURFOLD_CHECK(check_raw(file, where + " " + source.path));
     FOURFOLD_TRY(const TokenBytes each, token_bytes_of(source, where));
     const int bytes = int(each);
+    if (each != TokenBytes::one && is_text(file))
+        return Problem{ProblemCode::bad_input, "is text, no file of token ids",
+            "make a token file of it with fourfold pack, or set dtype to uint8 to train on its bytes",
+            where + " " + source.path};
     if (file.size() % bytes != 0)
         return Problem{ProblemCode::bad_input,
             std::to_string(file.size()) + " bytes are not a whole, positive number of " + std::to_string(bytes)

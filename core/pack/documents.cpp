@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sys/stat.h>
 #include <utility>
 
@@ -32,6 +33,49 @@ bool is_text(const fs::path& path)
     return std::find(kEnds.begin(), kEnds.end(), path.extension()) != kEnds.end();
 }
 
+// As text comes that is not text yet.
+bool is_packed(const fs::path& path)
+{
+    constexpr std::array kEnds{".gz", ".zst", ".bz2", ".xz", ".lz4", ".zip", ".parquet", ".arrow"};
+    return std::find(kEnds.begin(), kEnds.end(), path.extension()) != kEnds.end();
+}
+
+// What a call that was cut has left of its own packing.
+bool is_of_pack(const fs::path& folder)
+{
+    std::error_code error;
+    return folder.extension() == ".partial"
+        && (fs::exists(folder / "journal.json", error) || fs::exists(folder / "tokens.bin", error));
+}
+
+// The files below a folder, and below what its links lead to: each folder once.
+struct FolderOfText {
+    std::vector<fs::path> texts, packed;
+    std::set<fs::path> known;
+
+    Expected<void> add(const fs::path& folder)
+    {
+        std::error_code error;
+        const auto unusable = [&] {
+            return Problem{ProblemCode::io, "cannot be listed: " + error.message(), "", folder.string()};
+        };
+        const fs::path real = fs::canonical(folder, error);
+        if (error)
+            return unusable();
+        if (!known.insert(real).second)
+            return {};
+        for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+            std::error_code gone; // of a link that leads nowhere
+            const fs::path& path = entry->path();
+            if (entry->is_directory(gone) && !is_of_pack(path))
+                FOURFOLD_CHECK(add(path));
+            else if (entry->is_regular_file(gone) && (is_text(path) || is_packed(path)))
+                (is_text(path) ? texts : packed).push_back(path);
+        }
+        return error ? Expected<void>(unusable()) : Expected<void>();
+    }
+};
+
 // Every maximal part that is not UTF-8 becomes U+FFFD, byte by byte.
 std::string replaced(std::string_view text)
 {
@@ -53,31 +97,31 @@ std::string replaced(std::string_view text)
 }
 } // namespace
 
-Expected<std::vector<InputFileState>> list_inputs(const std::vector<std::string>& names)
+Expected<InputFiles> list_inputs(const std::vector<std::string>& names)
 {
-    std::vector<InputFileState> files;
+    InputFiles found;
     for (const std::string& name : names) {
         std::error_code error;
         if (!fs::is_directory(name, error)) {
             FOURFOLD_TRY(InputFileState file, state_of(name));
-            files.push_back(std::move(file));
+            found.files.push_back(std::move(file));
             continue;
         }
-        std::vector<fs::path> below;
-        for (fs::recursive_directory_iterator entry(name, error), end; !error && entry != end; entry.increment(error))
-            if (entry->is_regular_file(error) && is_text(entry->path()))
-                below.push_back(entry->path());
-        if (error)
-            return Problem{ProblemCode::io, "cannot be listed: " + error.message(), "", name};
-        if (below.empty())
+        FolderOfText folder;
+        FOURFOLD_CHECK(folder.add(name));
+        if (folder.texts.empty())
             return Problem{ProblemCode::not_found, "holds no .txt, .md, .jsonl or .json file", "", name};
-        std::sort(below.begin(), below.end());
-        for (const fs::path& path : below) {
+        std::sort(folder.texts.begin(), folder.texts.end());
+        for (const fs::path& path : folder.texts) {
             FOURFOLD_TRY(InputFileState file, state_of(path));
-            files.push_back(std::move(file));
+            found.files.push_back(std::move(file));
         }
+        if (!folder.packed.empty())
+            found.warnings.push_back(folder.packed.front().string()
+                + (folder.packed.size() > 1 ? " and " + std::to_string(folder.packed.size() - 1) + " more" : "")
+                + " of " + name + " are left out: unpack what is to be trained on");
     }
-    return files;
+    return found;
 }
 
 std::string DocumentReader::place() const

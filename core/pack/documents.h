@@ -30,9 +30,13 @@ struct InputFileState {
     [[nodiscard]] bool is_jsonl() const { return path.extension() == ".jsonl" || path.extension() == ".json"; }
     friend bool operator==(const InputFileState&, const InputFileState&) = default;
 };
-// Files as they are; of a folder all .txt, .text, .md, .jsonl and .json files below it, by name. Fails where one is
-// missing, or nothing is left.
-Expected<std::vector<InputFileState>> list_inputs(const std::vector<std::string>& names);
+struct InputFiles {
+    std::vector<InputFileState> files;
+    std::vector<std::string> warnings; // what of a folder may have been meant, and is left out
+};
+// Files as they are; of a folder all .txt, .text, .md, .jsonl and .json files below it and below what its links lead
+// to, by name. Fails where one is missing, a folder cannot be listed, or nothing is left.
+Expected<InputFiles> list_inputs(const std::vector<std::string>& names);
 
 // Between two documents.
 struct InputPosition {

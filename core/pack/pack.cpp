@@ -11,7 +11,11 @@
 #include "core/tokenizer/end_token.h"
 
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+
+#include <fcntl.h>
 
 namespace fourfold {
 
@@ -175,6 +179,8 @@ private:
         std::error_code error;
         if (fs::exists(journal_file(), error)) {
             FOURFOLD_TRY(const PackJournal earlier, PackJournal::read(journal_file()));
+            if (fs::exists(folder_ / "tokens.bin", error)) // else it has its name already
+                FOURFOLD_CHECK(check_free(tokens_file()));
             if (const std::string difference = journal_.difference(earlier); !difference.empty())
                 return Problem{ProblemCode::conflict, "holds the begun packing of " + difference,
                     "remove the folder to begin anew, or choose another --output", folder_.string()};
@@ -186,13 +192,21 @@ private:
             return {};
         }
         for (const fs::path& file : {tokens_file(), index_file()})
-            if (fs::exists(file, error))
-                return Problem{
-                    ProblemCode::bad_input, "is there already", "remove it, or choose another --output", file.string()};
+            FOURFOLD_CHECK(check_free(file));
         FOURFOLD_CHECK(check_folder());
         FOURFOLD_CHECK(make_folders(folder_));
         begun_ = true;
         return {};
+    }
+
+    // Also of a link that leads nowhere yet.
+    static Expected<void> check_free(const fs::path& file)
+    {
+        std::error_code error;
+        if (!fs::exists(fs::symlink_status(file, error)))
+            return {};
+        return Problem{
+            ProblemCode::bad_input, "is there already", "remove it, or choose another --output", file.string()};
     }
 
     // The folder goes at the end, so nothing but a packing's own files may lie in it.
@@ -262,16 +276,40 @@ private:
         return true;
     }
 
-    // Under their names, the index first: a .bin without .idx is a token file, the other way round nothing.
+    // Under their names, the index first: a .bin without .idx is a token file, the other way round nothing. What
+    // somebody has put there meanwhile stays, and what was packed too.
     Expected<void> publish() const
     {
         std::error_code error;
-        fs::rename(folder_ / "tokens.idx", index_file(), error);
-        if (!error)
-            fs::rename(folder_ / "tokens.bin", tokens_file(), error);
-        if (error)
-            return Problem{ProblemCode::io, "cannot be put in its place: " + error.message(), "", output_.string()};
+        FOURFOLD_CHECK(check_free(tokens_file()));
+        if (is_same_file(folder_ / "tokens.idx", index_file())) // of a call that was cut here
+            fs::remove(folder_ / "tokens.idx", error);
+        else
+            FOURFOLD_CHECK(put(folder_ / "tokens.idx", index_file()));
+        if (const auto placed = put(folder_ / "tokens.bin", tokens_file()); !placed) {
+            fs::rename(index_file(), folder_ / "tokens.idx", error);
+            return placed;
+        }
         fs::remove_all(folder_, error);
+        return {};
+    }
+
+    static bool is_same_file(const fs::path& one, const fs::path& other)
+    {
+        const auto first = sha256_file(one), second = sha256_file(other);
+        return first && second && *first == *second;
+    }
+
+    static Expected<void> put(const fs::path& from, const fs::path& to)
+    {
+        if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+            return {};
+        std::error_code error(errno, std::generic_category());
+        FOURFOLD_CHECK(check_free(to));
+        if (error == std::errc::invalid_argument || error == std::errc::function_not_supported) // of the file system
+            fs::rename(from, to, error);
+        if (error)
+            return Problem{ProblemCode::io, "cannot be put in its place: " + error.message(), "", to.string()};
         return {};
     }
 
@@ -317,10 +355,14 @@ Expected<PackResult> pack(
     FOURFOLD_TRY(Ends ends, Ends::of(request, *tokenizer));
     PackJournal journal;
     journal.tokenizer_sha256 = sha256_hex(text);
-    FOURFOLD_TRY(journal.inputs, list_inputs(request.inputs));
+    FOURFOLD_TRY(InputFiles inputs, list_inputs(request.inputs));
+    journal.inputs = std::move(inputs.files);
     journal.documents = request.documents;
     journal.ends = ends.text();
-    return Packing(request, tokenizer, std::move(ends), std::move(journal)).run(progress, stop);
+    FOURFOLD_TRY(
+        PackResult result, Packing(request, tokenizer, std::move(ends), std::move(journal)).run(progress, stop));
+    result.warnings.insert(result.warnings.begin(), inputs.warnings.begin(), inputs.warnings.end());
+    return result;
 }
 
 } // namespace fourfold

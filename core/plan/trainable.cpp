@@ -235,6 +235,11 @@ void run_limits(const RunSettings& run, Limits& limits)
     const std::string& load = run.checkpoint.load;
     limits.require(load.empty() || load.starts_with('/'), "checkpoint_load", "run.checkpoint.load",
         "the checkpoint to load must be an absolute path on the nodes, found \"" + load + "\"");
+    const std::string& path = run.checkpoint.path;
+    limits.require(path != "~" && !path.starts_with("~/"), "checkpoint_path", "run.checkpoint.path",
+        "no shell reads it, so that ~ would be a folder of that name in the run's: write the absolute path on the "
+        "nodes, found "
+            + in_quotes(path));
     limits.require(
         !run.data.empty(), "no_data", "run.data", "there is nothing to train on: name at least one token file");
     limits.require(run.log_every >= 1, "log_every", "run.log_every", "log_every must be at least 1", "1");

@@ -76,6 +76,7 @@ Expected<std::vector<Json>> measure_target(
     RunRequest request;
     request.plan = job;
     request.target = target;
+    request.measures = true;
     request.history_file = history.path / "history.db";
     FOURFOLD_TRY(const RunResult result, launch(request, keeper, std::move(stop)));
     const FolderUntilEnd run(result.folder);

@@ -3,6 +3,7 @@
 
 #include "core/base/json_fields.h"
 #include "core/base/paths.h"
+#include "core/base/text.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -233,6 +234,13 @@ Expected<void> RunQueue::change(const std::function<Expected<void>(QueueContents
 
 Expected<std::int64_t> RunQueue::add(const RunRequest& request) const
 {
+    // Whoever starts it then has another environment, and a file is no place for them.
+    if (!request.target.secrets.empty())
+        return Problem{ProblemCode::bad_input,
+            "its runs need the secret " + in_quotes(request.target.secrets.front())
+                + " of who starts them, and nobody is there when the turn of a queued run comes",
+            "start it without the queue, or let the target's prelude read the secret from a file of the node",
+            "target " + request.target.id};
     QueuedRun run;
     run.added = utc_now();
     run.plan = fourfold::to_json(request.plan, PresetStyle::inlined);

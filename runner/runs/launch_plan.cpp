@@ -12,6 +12,8 @@
 namespace fourfold {
 
 namespace {
+constexpr const char* kMeasureVariable = "FOURFOLD_MEASURE"; // the trainer's, see runner/trainer/start_up.h
+
 Problem problem_of(const std::vector<Reason>& reasons, const std::string& where)
 {
     const Reason& first = reasons.front();
@@ -78,6 +80,12 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
     for (const auto& [key, value] : out.target.environment)
         out.environment[key] = value;
     FOURFOLD_CHECK(check_environment(out.environment, out.plan.where + " and target " + out.target.id));
+
+    // Nothing would be trained, and the run would end well.
+    if (!request.measures && out.environment.contains(kMeasureVariable))
+        return Problem{ProblemCode::bad_input,
+            std::string(kMeasureVariable) + " makes ranks measure the nodes instead of training",
+            "remove it; `fourfold probe --measure` measures", out.plan.where + " and target " + out.target.id};
 
     // What the interface and the adapters become, so that it is recorded and compared with the rest.
     if (!out.target.interface.empty()) {

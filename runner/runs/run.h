@@ -24,6 +24,7 @@ struct RunRequest {
     // left (runner/runs/restarts.h).
     int restarts = 0;
     std::string note; // of the run in the history
+    bool measures = false; // the nodes, in place of training (runner/preflight/measure.h)
     std::filesystem::path history_file; // default HistoryStore::default_file()
     std::filesystem::path trainer; // default: fourfold-trainer (or -cuda for a plan on GPUs) beside this program
     std::filesystem::path agent; // default: fourfold-agent beside this program

@@ -18,6 +18,7 @@
 #include <string>
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
@@ -56,6 +57,17 @@ void on_uncaught()
     } catch (...) {
     }
     tell("uncaught exception");
+}
+
+// A blend has a file for each of its sources, a rank several sockets for each peer: a session's usual 1,024 are soon
+// gone.
+void open_as_many_files_as_allowed()
+{
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &files);
 }
 
 Expected<trainer::Job> read_arguments(int argc, char** argv)
@@ -149,6 +161,7 @@ int main(int argc, char** argv)
         return status_after_output(trainer::run_tool({argv + 1, argv + argc}), "fourfold-trainer");
     std::signal(SIGTERM, on_terminate);
     std::set_terminate(on_uncaught);
+    open_as_many_files_as_allowed();
 
     auto job = read_arguments(argc, argv);
     if (job)

@@ -128,11 +128,24 @@ Expected<void> check_libtorch()
         "point FOURFOLD_LIBTORCH or the library path to LibTorch " + wanted, "libtorch_cpu.so"};
 }
 
-Expected<std::vector<Json>> gather_host_facts(const Job& job, Rendezvous& rendezvous)
+namespace {
+// What of a plan is the same for all ranks of a job: files may lie elsewhere on each node.
+std::string shared_hash(ResolvedPlan plan)
+{
+    for (std::vector<DataSource>* const sources : {&plan.run.data, &plan.run.eval.data})
+        for (DataSource& source : *sources)
+            source.path = std::filesystem::path(source.path).filename().string();
+    plan.training.schedule_csv = std::filesystem::path(plan.training.schedule_csv).filename().string();
+    return plan_hash(plan);
+}
+} // namespace
+
+Expected<std::vector<Json>> gather_host_facts(const Job& job, const ResolvedPlan& plan, Rendezvous& rendezvous)
 {
     Json own{{"rank", job.rank}, {"host", host_name()}, {"address", job.address}, {"kernel", kernel_release()}};
     own.update(gpu_claim(job.local_rank, gpu_ids()));
     own.update(cpu_facts());
+    own["plan"] = shared_hash(plan);
     FOURFOLD_CHECK(rendezvous.publish("host/" + std::to_string(job.rank), own.dump()));
     if (job.rank != 0)
         return std::vector<Json>{std::move(own)};
@@ -146,6 +159,20 @@ Expected<std::vector<Json>> gather_host_facts(const Job& job, Rendezvous& rendez
         hosts.push_back(std::move(facts));
     }
     return hosts;
+}
+
+Expected<void> take_same_plans(std::vector<Json>& hosts)
+{
+    const Json first = hosts.front().at("plan");
+    for (Json& host : hosts) {
+        if (host.at("plan") != first)
+            return Problem{ProblemCode::bad_input,
+                "rank " + host.at("rank").dump() + " on " + host.at("host").get<std::string>()
+                    + " has another plan than rank 0",
+                "start all ranks of a job with one plan", "--plan"};
+        host.erase("plan");
+    }
+    return {};
 }
 
 StartEvent start_event(

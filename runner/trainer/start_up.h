@@ -33,8 +33,11 @@ void release_start_up_memory();
 
 // Every rank tells rank 0 what it runs on. On rank 0 one object per rank, with those of gpu_claim(); on another its own
 // alone.
-Expected<std::vector<Json>> gather_host_facts(const Job& job, Rendezvous& rendezvous);
+Expected<std::vector<Json>> gather_host_facts(const Job& job, const ResolvedPlan& plan, Rendezvous& rendezvous);
 
+// Ranks of different plans would train apart, without a word where they have the same shapes. Takes the plans out of
+// the facts.
+Expected<void> take_same_plans(std::vector<Json>& hosts);
 StartEvent start_event(
     const Job& job, const ResolvedPlan& plan, const Device& device, const std::vector<Json>& hosts, int threads);
 

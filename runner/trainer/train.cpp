@@ -35,6 +35,7 @@
 namespace fourfold::trainer {
 
 namespace {
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTracedStep = 9; // counted from 0: warmed up, and soon enough for short runs
@@ -125,6 +126,11 @@ public:
         FOURFOLD_TRY(const bool stopped, run_steps());
         if (saver_)
             FOURFOLD_CHECK(saver_->finish());
+        const int steps = trainer_.total_steps() - trainer_.first_step();
+        if (!stopped && steps > 0 && unusable_ == steps)
+            return Problem{ProblemCode::failed,
+                "nothing was trained: the loss or the gradient norm of every step was not finite",
+                "begin with weights that are numbers, a lower run.lr or another precision", ""};
         return stopped;
     }
 
@@ -156,6 +162,8 @@ private:
             if (last || (every > 0 && (step + 1) % every == 0))
                 FOURFOLD_CHECK(report_evaluation(step, last));
         }
+        if (first == total) // what follows the last step was cut off
+            FOURFOLD_CHECK(report_evaluation(total - 1, true));
         return false;
     }
 
@@ -331,6 +339,16 @@ void tell_of_save(const SaveOutcome& outcome)
 {
     if (identity().job.rank != 0)
         return;
+    if (!outcome.set_aside.empty()) {
+        std::string names;
+        for (const auto& path : outcome.set_aside)
+            names += (names.empty() ? "" : ", ") + path.filename().string();
+        (void)identity().events->write(WarningEvent{.message = outcome.folder.parent_path().string()
+                + " held checkpoints of another course of the training than this run's; so that no load mixes them up "
+                  "they are kept as "
+                + names + ": remove them when nobody needs them",
+            .step = outcome.steps});
+    }
     if (!outcome.problem) {
         (void)identity().events->write(CheckpointEvent{.step = outcome.steps,
             .bytes = int64_t(outcome.bytes),
@@ -359,8 +377,10 @@ Expected<std::unique_ptr<CheckpointSaver>> make_saver(
         FOURFOLD_CHECK(check_steps(folder, trainer.first_step(), trainer.total_steps(), settings.every));
     }
     FOURFOLD_TRY(auto line, connections.rendezvous->another_line());
+    std::error_code ignored;
+    const bool goes_on_here = fs::equivalent(trainer.loaded_from().parent_path(), folder, ignored);
     return std::make_unique<CheckpointSaver>(plan, mesh, trainer.weights(), trainer.optimizer(), trainer.loss_scaler(),
-        folder, std::move(line), tell_of_save);
+        folder, goes_on_here ? trainer.first_step() : 0, std::move(line), tell_of_save);
 }
 
 Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections& connections)
@@ -380,7 +400,8 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     if (identity().watch)
         identity().watch->start(leave_after);
     FOURFOLD_CHECK(rendezvous->meet());
-    FOURFOLD_TRY(const auto hosts, gather_host_facts(job, *rendezvous));
+    FOURFOLD_TRY(auto hosts, gather_host_facts(job, plan, *rendezvous));
+    FOURFOLD_CHECK(rendezvous->agree("plans", [&] { return take_same_plans(hosts); }));
     FOURFOLD_CHECK(rendezvous->agree("devices", [&] { return check_devices(job, plan, hosts); }));
     const Device device = choose_device(job, plan, hosts.front());
     if (device.cuda)

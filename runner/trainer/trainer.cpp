@@ -391,8 +391,14 @@ Expected<std::vector<std::string>> Trainer::load()
 {
     FOURFOLD_TRY(LoadedCheckpoint loaded, load_checkpoint(plan_, mesh_, *weights_, *optimizer_, *loss_scaler_));
     first_step_ = loaded.steps;
+    loaded_from_ = loaded.folder;
     units_->publish();
-    if (first_step_ >= total_steps_)
+    // A run that went on by itself when it had been cut off behind its last save has only the end before it.
+    const bool at_its_end = first_step_ == total_steps_ && plan_.run.checkpoint.from_last_good;
+    if (at_its_end)
+        loaded.notes.push_back("the checkpoint has finished all " + std::to_string(first_step_)
+            + " steps of the plan: nothing is left to train");
+    else if (first_step_ >= total_steps_)
         return Problem{ProblemCode::bad_input,
             "the checkpoint has finished " + std::to_string(first_step_) + " steps, the plan asks for "
                 + std::to_string(total_steps_),

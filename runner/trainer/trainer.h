@@ -70,6 +70,7 @@ public:
     // Continues from run.checkpoint.load, which must not be empty. What the user should know of it. Collective.
     Expected<std::vector<std::string>> load();
     [[nodiscard]] int first_step() const { return first_step_; } // 0 without a checkpoint
+    [[nodiscard]] const std::filesystem::path& loaded_from() const { return loaded_from_; } // empty without one
 
     // Why there are no graphs of layers though the plan asks for them; else empty.
     [[nodiscard]] const std::string& without_graphs() const { return without_graphs_; }
@@ -113,6 +114,7 @@ private:
     const Mesh& mesh_;
     TrainerOptions options_;
     int total_steps_ = 0, first_step_ = 0;
+    std::filesystem::path loaded_from_;
     std::optional<Sampler> data_, held_out_;
     std::unique_ptr<BatchReader> reader_;
     std::unique_ptr<Weights> weights_;

@@ -104,6 +104,33 @@ TEST_F(TrainerFailure, KilledRankZeroIsNamedOnce)
     EXPECT_THAT(only_error(ranks, 3).value("message", ""), HasSubstr("lost rank 0"));
 }
 
+// They would train apart without a word. Files may lie elsewhere on each node.
+TEST_F(TrainerFailure, RanksOfDifferentPlansDoNotTrain)
+{
+    const auto of_rank = [&](const std::vector<std::string>& second) {
+        std::vector<std::filesystem::path> plans;
+        for (const std::vector<std::string>& assignments : {std::vector<std::string>(), second}) {
+            const auto own = folder_.path() / ("plan" + std::to_string(plans.size()));
+            std::filesystem::create_directories(own);
+            std::vector<std::string> all{"gpus=2", "layout.dp=2", "run.steps=2"};
+            all.insert(all.end(), assignments.begin(), assignments.end());
+            plans.push_back(write_plan(tiny_plan(tokens(), all), own));
+        }
+        return std::vector<std::string>{"/bin/sh", "-c",
+            R"(if [ $RANK = 0 ]; then plan=$1; else plan=$2; fi; exec "$0" --plan "$plan" --run-dir "$3")",
+            trainer_program(), plans[0], plans[1], folder_.path()};
+    };
+    Ranks ranks(2, of_rank({"run.lr=0.5"}), folder_.path());
+    EXPECT_THAT(ranks.wait(60s), ::testing::Each(2));
+    EXPECT_THAT(only_error(ranks, 2).value("message", ""), HasSubstr("has another plan than rank 0"));
+
+    std::filesystem::create_directory(folder_.path() / "moved");
+    std::filesystem::copy_file(tokens(), folder_.path() / "moved" / tokens().filename());
+    const std::string moved = (folder_.path() / "moved" / tokens().filename()).string();
+    Ranks same(2, of_rank({"run.data=[{\"path\": \"" + moved + "\"}]"}), folder_.path());
+    EXPECT_THAT(same.wait(60s), ::testing::Each(0)) << same.log(0) << same.log(1);
+}
+
 TEST_F(TrainerFailure, StoppedRankIsAHang)
 {
     const auto plan = endless({"gpus=2", "layout.dp=2"});

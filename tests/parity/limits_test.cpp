@@ -130,6 +130,14 @@ TEST(TrainerLimits, AFamilyWithoutARowIsRefusedByName)
     EXPECT_EQ(family.error().message, "fourfold-trainer does not run models of the family \"made_up\" yet");
 }
 
+TEST(TrainerLimits, APathThatAShellWouldExpandIsRefused)
+{
+    EXPECT_EQ(fields({"run.checkpoint.path=\"~/checkpoints\""}), List{"run.checkpoint.path"});
+    EXPECT_EQ(fields({"run.checkpoint.path=\"~\""}), List{"run.checkpoint.path"});
+    for (const char* path : {"", "checkpoints", "/scratch/~me", "~names"})
+        EXPECT_EQ(fields({"run.checkpoint.path=\"" + std::string(path) + "\""}), List{}) << path;
+}
+
 TEST(TrainerLimits, NoDataIsNothingToTrainOn)
 {
     ResolvedPlan plan = example_plan();

@@ -7,6 +7,7 @@
 #include "runner/agent/run/event_merge.h"
 #include "runner/agent/run/event_tail.h"
 #include "runner/agent/run/run_folder.h"
+#include "runner/agent/supervision/node_causes.h"
 #include "runner/agent/system/processes.h"
 #include "runner/protocol/message.h"
 
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -458,6 +460,28 @@ TEST_F(AgentParts, APreludeThatNobodyWaitsForIsGivenUp)
     const auto prelude = run_prelude(spec, folder, session.get());
     EXPECT_FALSE(prelude);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+// `ulimit -t` of the session in which the run was started: the kernel kills without another word.
+TEST_F(AgentParts, ALimitOfTheProcessorsTimeIsNamed)
+{
+    const pid_t node = fork(); // whose limits a rank has
+    if (node == 0) {
+        const rlimit second{1, 1};
+        setrlimit(RLIMIT_CPU, &second);
+        const NodeCauses causes(folder);
+        const pid_t rank = fork();
+        if (rank == 0)
+            for (volatile int work = 0;; work = work + 1) { }
+        Culprit culprit;
+        culprit.evidence = Evidence::signal;
+        waitpid(rank, &culprit.wait_status, 0);
+        causes.explain(culprit, folder / "rank0.log");
+        _exit(culprit.message.find("(ulimit -t)") != std::string::npos ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(node, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST(DescribeExit, ASignalFromOutsideIsNamed)

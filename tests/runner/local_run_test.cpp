@@ -58,6 +58,16 @@ protected:
     }
 };
 
+// The variable of `fourfold probe --measure`: a run that trains nothing would end well.
+TEST_F(LocalRun, AMeasurementIsNoTraining)
+{
+    const auto refused = launch(request(home, 1, {{"FOURFOLD_MEASURE", "1"}}), observer, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().exit_status(), 2);
+    EXPECT_NE(refused.error().line().find("measure the nodes instead of training"), std::string::npos)
+        << refused.error().line();
+}
+
 // While it runs and afterwards: in no command line, event, log or stored file.
 TEST_F(LocalRun, TheTokenOfTheRanksIsNowhereToBeRead)
 {

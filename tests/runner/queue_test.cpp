@@ -169,6 +169,18 @@ TEST_F(Queue, KeepsItsOrderAndItsNumbers)
     EXPECT_EQ(queue_summary(contents()), "paused: 3 runs wait");
 }
 
+// The program that starts a queued run has another environment than who added it.
+TEST_F(Queue, ASecretHasNobodyWhoGivesIt)
+{
+    RunRequest asked = request(home, 1, {});
+    asked.target.secrets = {"FF_TEST_TOKEN"};
+    const auto refused = queue.add(asked);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().exit_status(), 2);
+    EXPECT_NE(refused.error().line().find("\"FF_TEST_TOKEN\""), std::string::npos) << refused.error().line();
+    EXPECT_TRUE(contents().runs.empty());
+}
+
 TEST_F(Queue, ADamagedOrNewerFileIsNamedAndKept)
 {
     add({});

@@ -147,7 +147,12 @@ TEST_F(Supervision, RanksThatAreStoppedEndTheirSave)
     EXPECT_EQ(stopped("1500", 100, 600), 2);
     EXPECT_THAT(
         observer.texts, testing::Contains(testing::HasSubstr("its ranks end their step and save a checkpoint")));
+    EXPECT_THAT(
+        text_field(last_event(observer.events, "warning"), "message"), testing::Not(testing::HasSubstr("saved")));
     EXPECT_EQ(stopped("60000", 100, 0.3), 0) << "not longer than the target allows";
+    EXPECT_THAT(text_field(last_event(observer.events, "warning"), "message"),
+        testing::AllOf(testing::HasSubstr("ended before they had saved a checkpoint"),
+            testing::HasSubstr("timeouts.save_s is 0.3 s")));
     EXPECT_EQ(stopped("60000", 100, 5.2), 0) << "killed later than what cannot be killed is given up";
     EXPECT_EQ(stopped("60000", 0, 600), 0) << "the plan saves nothing";
 }

@@ -11,9 +11,12 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace fourfold {
@@ -137,6 +140,39 @@ TEST_F(TrustedPath, AnotherUsersFoldersAndLinksAreRefused)
     symlink(home.c_str(), (theirs / "back").c_str());
     EXPECT_TRUE(says(folder_fault(top / "mine/base"), theirs.string()));
     EXPECT_TRUE(std::filesystem::is_empty(home));
+}
+
+// As a process finds it that `unshare -U` started, or a container without subordinate ids.
+TEST_F(TrustedPath, WhereOwnersCannotBeToldNobodyIsTrusted)
+{
+    for (const bool is_mapped : {false, true}) {
+        int answer[2];
+        ASSERT_EQ(pipe(answer), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            constexpr uid_t kOther = 12345;
+            if (geteuid() == 0 && setresuid(kOther, kOther, kOther) != 0)
+                _exit(2);
+            const uid_t own = geteuid();
+            if (unshare(CLONE_NEWUSER) != 0)
+                _exit(2);
+            if (is_mapped)
+                std::ofstream("/proc/self/uid_map") << own << " " << own << " 1";
+            const std::string said = folder_fault("/usr");
+            (void)!write(answer[1], said.data(), said.size());
+            _exit(0);
+        }
+        close(answer[1]);
+        std::string said(1000, '\0');
+        said.resize(std::size_t(std::max<ssize_t>(0, read(answer[0], said.data(), said.size()))));
+        close(answer[0]);
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (WEXITSTATUS(status) == 2)
+            GTEST_SKIP() << "user name spaces cannot be made here";
+        EXPECT_TRUE(says(said, "/ belongs neither to root nor to you")) << said;
+        EXPECT_TRUE(says(said, "user name space")) << said;
+    }
 }
 
 TEST_F(TrustedPath, OnlyRegularFilesAreOpened)

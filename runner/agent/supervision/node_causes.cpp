@@ -6,6 +6,7 @@
 #include "runner/agent/system/file_descriptor.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
@@ -43,6 +44,20 @@ std::string words_of_no_memory(const std::filesystem::path& log)
     return {};
 }
 
+// The kernel ends a process that has used so much of a processor, without another word; ranks of this node share it
+// with whoever started them.
+std::string words_of_cpu_limit(int signal)
+{
+    rlimit cpu{};
+    rusage used{};
+    if ((signal != SIGKILL && signal != SIGXCPU) || ::getrlimit(RLIMIT_CPU, &cpu) != 0 || cpu.rlim_cur == RLIM_INFINITY
+        || ::getrusage(RUSAGE_CHILDREN, &used) != 0
+        || rlim_t(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1 < cpu.rlim_cur)
+        return {};
+    return ": a process of this session may use " + std::to_string(cpu.rlim_cur)
+        + " s of a processor (ulimit -t): raise the limit";
+}
+
 } // namespace
 
 NodeCauses::NodeCauses(std::filesystem::path folder)
@@ -67,6 +82,8 @@ void NodeCauses::explain(Culprit& culprit, const std::filesystem::path& log) con
         culprit.kind = name(RunState::oom);
         what += ": the node ran out of memory";
     }
+    if (culprit.evidence == Evidence::signal)
+        what += words_of_cpu_limit(WTERMSIG(culprit.wait_status));
     if (is_full())
         what += ": the node's disk is full";
 }

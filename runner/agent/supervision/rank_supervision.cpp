@@ -436,6 +436,14 @@ void RankSupervision::end_leftovers()
     const double now = monotonic_seconds();
     if (left.empty() || ((now < kill_at_ || still_saves(now)) && !running_.empty()))
         return;
+    // Whoever stopped the run was told that it saves.
+    if (killed_at_ == 0 && save_until_ > 0 && !running_.empty())
+        log_.append(spec_.ranks.front().rank,
+            WarningEvent{.host = spec_.host,
+                .message = "the ranks were ended before they had saved a checkpoint: there is none of the last steps ("
+                    + (now > save_until_ ? "the target's timeouts.save_s is " + seconds(spec_.limits.save_s)
+                                         : "nothing of them moved for " + seconds(watch_.silence(now)))
+                    + ")"});
     for (const pid_t pid : left)
         kill(pid, SIGKILL); // children of this process: their numbers cannot be reused before we reap them
     if (killed_at_ == 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/agent/system/trusted_path.h"
 
+#include "runner/agent/system/file_descriptor.h"
 #include "runner/protocol/distrust.h"
 
 #include <fcntl.h>
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <sstream>
 
 namespace fourfold {
 
@@ -18,9 +21,21 @@ namespace {
 constexpr int kMostLinks = 40; // as the kernel's own limit
 constexpr int kLook = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 
+// In a user name space whoever is not mapped looks like one user, and so may this process itself.
+bool own_files_are_known()
+{
+    constexpr std::size_t kMost = 1 << 16;
+    if (std::to_string(geteuid()) + "\n" != slurp("/proc/sys/kernel/overflowuid", kMost))
+        return true;
+    std::istringstream map(slurp("/proc/self/uid_map", kMost));
+    std::uint64_t inside = 1, outside = 1, count = 0;
+    map >> inside >> outside >> count;
+    return inside == 0 && outside == 0 && count == UINT32_MAX; // no such name space
+}
+
 bool is_ours(const struct stat& info)
 {
-    return info.st_uid == 0 || info.st_uid == geteuid();
+    return info.st_uid == 0 || (info.st_uid == geteuid() && own_files_are_known());
 }
 
 // One way from a folder to a place below it, or anywhere where links lead.
@@ -82,7 +97,7 @@ private:
         if (fstat(folder_.get(), &info) != 0)
             return errno_problem("cannot be looked at", at_);
         if (!is_ours(info))
-            return distrust("owner", at_.string());
+            return distrust(at_ == "/" ? "root" : "owner", at_.string());
         if ((info.st_mode & S_ISVTX) != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
             return {};
         if ((info.st_mode & S_IWOTH) != 0)

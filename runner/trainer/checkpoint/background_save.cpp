@@ -183,6 +183,8 @@ Expected<void> BackgroundSave::gather(
         return *first;
     outcome.own = true;
     FOURFOLD_CHECK(index.write(request.state, request.config));
+    if (request.own)
+        outcome.set_aside = set_others_aside(request.folder, request.own);
     FOURFOLD_CHECK(publish_step(partial, outcome.folder));
     outcome.own = false;
     outcome.bytes = index.bytes();

@@ -20,6 +20,7 @@ struct SaveRequest {
     std::filesystem::path folder; // of all steps
     int steps = 0; // finished so far
     int keep = 1; // of the newest steps
+    std::function<bool(int step)> own; // whether a step in the folder is of this run's course
     Json state, config; // trainer.json and config.json: of rank 0
     HostFile weights, states; // of this rank; without tensors where it has none to write
     std::vector<Piece> pieces; // what `states` has of each of the optimizer's states
@@ -34,6 +35,7 @@ struct SaveOutcome {
     double time_s = 0, stopped_s = 0; // since the request's begin, until it was durable; of these, training stood still
     std::optional<Problem> problem; // why there is no checkpoint of the step
     bool own = false; // it is this rank that failed
+    std::vector<std::filesystem::path> set_aside; // steps that were not of this run's course, by their new names
 };
 
 class BackgroundSave {

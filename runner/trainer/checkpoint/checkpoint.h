@@ -25,6 +25,7 @@
 namespace fourfold::trainer {
 
 struct LoadedCheckpoint {
+    std::filesystem::path folder; // of it
     int steps = 0; // that it had finished; 0 for a model of Hugging Face's
     std::vector<std::string> notes; // what the user should know; the same on all ranks
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/checkpoint/contents.h"
 
+#include "core/base/input_file.h"
+#include "runner/trainer/checkpoint/checksums.h"
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/checkpoint/pieces.h"
 
@@ -171,14 +173,23 @@ Expected<std::vector<double>> TensorFolder::read(
     return values;
 }
 
-Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, int part, int parts)
+std::string TensorFolder::outline() const
+{
+    std::string text;
+    for (const auto& [name, place] : by_name_)
+        text += name + " " + place.tensor->dtype + " " + in_words(place.tensor->shape) + "\n";
+    return text;
+}
+
+namespace {
+Expected<CheckpointContents> open_contents(const fs::path& folder, int part, int parts)
 {
     const fs::path state_file = folder / kStateFile;
     std::error_code unseen; // what cannot be looked at cannot be opened either
     const bool has_sums = fs::exists(folder / kChecksumFile, unseen);
     if (!has_sums && !fs::exists(state_file, unseen) && !step_of(folder)) {
         FOURFOLD_TRY(TensorFolder model, open_model(folder));
-        return CheckpointContents{std::move(model), nullptr};
+        return CheckpointContents{.model = std::move(model), .states = nullptr};
     }
     if (has_sums) {
         FOURFOLD_TRY(const Checksums sums, Checksums::read(folder));
@@ -205,7 +216,12 @@ Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, in
     FOURFOLD_TRY(TensorFolder model, TensorFolder::open(folder, index));
     if (version >= 3) {
         FOURFOLD_TRY(auto pieces, PieceFolder::open(folder, folder / index_name("optimizer")));
-        return CheckpointContents{std::move(model), std::move(pieces), steps, updates, loss_scale, loss_scale_steps};
+        return CheckpointContents{.model = std::move(model),
+            .states = std::move(pieces),
+            .steps = steps,
+            .updates = updates,
+            .loss_scale = loss_scale,
+            .loss_scale_steps = loss_scale_steps};
     }
     Expected<TensorFolder> states = [&]() -> Expected<TensorFolder> {
         if (version == 2) {
@@ -219,8 +235,27 @@ Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, in
         return TensorFolder::open(folder, files);
     }();
     FOURFOLD_CHECK(states);
-    return CheckpointContents{std::move(model), std::make_shared<TensorFolder>(*std::move(states)), steps, updates,
-        loss_scale, loss_scale_steps, has_sums};
+    return CheckpointContents{.model = std::move(model),
+        .states = std::make_shared<TensorFolder>(*std::move(states)),
+        .steps = steps,
+        .updates = updates,
+        .loss_scale = loss_scale,
+        .loss_scale_steps = loss_scale_steps,
+        .checked = has_sums};
+}
+} // namespace
+
+Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, int part, int parts)
+{
+    FOURFOLD_TRY(CheckpointContents contents, open_contents(folder, part, parts));
+    std::error_code unseen;
+    const fs::path sums = folder / kChecksumFile;
+    // Of some hundred bytes for each file: a digest of them is enough to compare.
+    FOURFOLD_TRY(const std::string known,
+        fs::exists(sums, unseen) ? read_text_file(sums, kMostIndexBytes)
+                                 : Expected<std::string>(contents.model.outline()));
+    contents.identity = std::to_string(contents.steps) + " " + sums_of_text(known + "\n").pieces.front();
+    return contents;
 }
 
 } // namespace fourfold::trainer

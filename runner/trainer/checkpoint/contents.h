@@ -25,6 +25,9 @@ public:
     [[nodiscard]] Expected<std::vector<double>> read_stored(
         const ModelShape& model, const Shard& shard, int64_t begin, int64_t end) const;
 
+    // Names, types and shapes of the tensors.
+    [[nodiscard]] std::string outline() const;
+
 private:
     struct Place {
         std::shared_ptr<const SafetensorsReader> reader;
@@ -45,6 +48,7 @@ struct CheckpointContents {
     double loss_scale = 0; // of fp16; 0: not told
     int loss_scale_steps = 0; // since it last changed
     bool checked = true; // false: a checkpoint of an earlier version, which has no checksums
+    std::string identity; // as another's where they hold the same: their checksums, or what is known without
 
     // Reads the folder and checks this reader's share of it, `part` of `parts`.
     static Expected<CheckpointContents> open(const std::filesystem::path& folder, int part = 0, int parts = 1);

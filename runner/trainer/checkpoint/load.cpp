@@ -5,11 +5,21 @@
 #include "runner/trainer/comm/texts.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace fourfold::trainer {
 
 namespace {
 namespace fs = std::filesystem;
+
+// A link such as `latest` means the step that it leads to, beside which are the others.
+fs::path behind_link(const fs::path& named)
+{
+    std::error_code error;
+    const fs::path plain = named.has_filename() ? named : named.parent_path();
+    const fs::path real = !step_of(plain) && fs::is_symlink(plain, error) ? fs::canonical(plain, error) : plain;
+    return error ? named : real;
+}
 
 // The folder that is meant, and those of earlier steps, newest first.
 std::vector<fs::path> candidates(const fs::path& folder)
@@ -25,28 +35,41 @@ std::vector<fs::path> candidates(const fs::path& folder)
     return found;
 }
 
+// A node may have other folders than the first rank's, or see a new one later: its list counts for all.
+std::vector<fs::path> candidates_of_all(const fs::path& folder, const Mesh& mesh, at::Device device)
+{
+    const Communicator& world = mesh[GroupKind::world];
+    std::string own; // each with a NUL behind it, which no path holds
+    if (world.rank() == 0)
+        for (const fs::path& candidate : candidates(behind_link(folder)))
+            own += candidate.string() + '\0';
+    std::istringstream all(all_texts(world, own, device).front());
+    std::vector<fs::path> folders;
+    for (std::string candidate; std::getline(all, candidate, '\0');)
+        folders.emplace_back(candidate);
+    return folders;
+}
+
 // The first that all ranks can read, together, and why not the ones before it: the same on all ranks.
 class Chosen {
 public:
     Chosen(const std::vector<fs::path>& folders, const Mesh& mesh, at::Device device)
     {
+        const Communicator& world = mesh[GroupKind::world];
         for (const fs::path& folder : folders) {
-            auto opened
-                = CheckpointContents::open(folder, mesh[GroupKind::world].rank(), mesh[GroupKind::world].size());
+            auto opened = CheckpointContents::open(folder, world.rank(), world.size());
             const Problem own = opened ? Problem{} : opened.error();
-            const Json told = opened ? Json() : Json::array({int(own.code), own.message, own.hint, own.where});
-            const auto texts = all_texts(mesh[GroupKind::world], opened ? "" : told.dump(), device);
-            const auto first = std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
-            if (first == texts.end()) {
+            const Json told = opened ? Json{{"is", opened->identity}}
+                                     : Json{{"problem", {int(own.code), own.message, own.hint, own.where}}};
+            const auto problem = first_problem(
+                all_texts(world, told.dump(-1, ' ', false, Json::error_handler_t::replace), device), folder);
+            if (!problem) {
                 contents_ = *std::move(opened);
                 folder_ = folder;
                 return;
             }
-            if (!problem_) {
-                const Json json = Json::parse(*first);
-                problem_ = Problem{static_cast<ProblemCode>(json[0].get<int>()), json[1].get<std::string>(),
-                    json[2].get<std::string>(), json[3].get<std::string>()};
-            }
+            if (!problem_)
+                problem_ = problem;
         }
     }
 
@@ -55,6 +78,26 @@ public:
     [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; } // of the newest, where it has one
 
 private:
+    // Of what the ranks tell: one that cannot read it, or has something else there.
+    static std::optional<Problem> first_problem(const std::vector<std::string>& texts, const fs::path& folder)
+    {
+        std::vector<Json> told;
+        for (const std::string& text : texts)
+            told.push_back(Json::parse(text));
+        for (const Json& of : told)
+            if (const auto at = of.find("problem"); at != of.end()) {
+                const Json& p = *at;
+                return Problem{static_cast<ProblemCode>(p[0].get<int>()), p[1].get<std::string>(),
+                    p[2].get<std::string>(), p[3].get<std::string>()};
+            }
+        const auto other = std::ranges::find_if(told, [&](const Json& of) { return of != told.front(); });
+        if (other == told.end())
+            return std::nullopt;
+        return Problem{ProblemCode::bad_input,
+            "rank " + std::to_string(other - told.begin()) + " has another checkpoint there than rank 0",
+            "put it where all nodes see it, or the same one on each of them", "run.checkpoint.load " + folder.string()};
+    }
+
     std::optional<CheckpointContents> contents_;
     fs::path folder_;
     std::optional<Problem> problem_;
@@ -123,12 +166,13 @@ Expected<LoadedCheckpoint> load_checkpoint(
     const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights, Adam& optimizer, LossScaler& loss_scaler)
 {
     const fs::path folder = plan.run.checkpoint.load;
-    const Chosen chosen(candidates(folder), mesh, weights.device());
+    const auto folders = candidates_of_all(folder, mesh, weights.device());
+    const Chosen chosen(folders, mesh, weights.device());
     LoadedCheckpoint loaded;
     if (chosen.problem()) {
         Problem problem = *chosen.problem();
         if (!chosen.contents()) {
-            if (candidates(folder).size() > 1)
+            if (folders.size() > 1)
                 problem.hint = "no older checkpoint beside it can be read either";
             return problem;
         }
@@ -142,6 +186,7 @@ Expected<LoadedCheckpoint> load_checkpoint(
         loaded.notes.push_back(problem.line() + "; the run goes on from " + older + ", the newest one that is whole");
     }
     const CheckpointContents& contents = *chosen.contents();
+    loaded.folder = chosen.folder();
     if (!contents.checked)
         loaded.notes.push_back(
             chosen.folder().string() + " was written without checksums: whether it is damaged was not checked");

@@ -74,7 +74,8 @@ void remove_step(const fs::path& folder)
     fs::remove_all(doomed, ignored);
 }
 
-// A whole checkpoint that may not have its name gets one that no save empties: it may be all that a run has left.
+// A whole checkpoint that may not have its name gets one that no save empties: it may be all that a run has left. Where
+// that fails it keeps the one that it has.
 fs::path set_aside(const fs::path& partial, const fs::path& target)
 {
     std::error_code error;
@@ -194,6 +195,19 @@ Expected<void> publish_step(const fs::path& partial, const fs::path& target)
     if (error)
         return Problem{ProblemCode::io, "cannot rename it: " + error.message(), "", partial.string()};
     return sync_folder(target.parent_path());
+}
+
+std::vector<fs::path> set_others_aside(const fs::path& folder, const std::function<bool(int step)>& own)
+{
+    std::vector<fs::path> aside;
+    std::error_code ignored;
+    for (const auto& [step, path] : step_folders(folder)) {
+        if (own(step) || fs::is_empty(path, ignored) || !check_replaceable(path))
+            continue;
+        if (const fs::path kept = set_aside(path, path); kept != path)
+            aside.push_back(kept);
+    }
+    return aside;
 }
 
 void remove_oldest(const fs::path& folder, int steps, int keep)

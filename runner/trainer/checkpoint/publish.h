@@ -7,7 +7,9 @@
 #include "core/base/file_descriptor.h"
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace fourfold::trainer {
 
@@ -35,9 +37,14 @@ inline constexpr char kPartial[] = ".partial", kRemoved[] = ".removed", kAside[]
 // The folder `partial` takes the name `target`, durably and at once, also where there is a checkpoint of that name.
 Expected<void> publish_step(const std::filesystem::path& partial, const std::filesystem::path& target);
 
-// Of the steps in `folder` up to this one, the newest `keep` stay; later ones are of a run that went on from an earlier
-// step, and are its to replace. What killed runs left of steps up to this one goes too. What is no checkpoint of ours
-// neither counts nor goes.
+// A run that went back to an earlier step, or began anew, leaves another course of the training in the folder: a later
+// load would take its newest step for this run's. Whole steps that are not `own` get a name that no load and no save
+// looks for; the new names.
+std::vector<std::filesystem::path> set_others_aside(
+    const std::filesystem::path& folder, const std::function<bool(int step)>& own);
+
+// Of the steps in `folder` up to this one, the newest `keep` stay, and all later ones. What killed runs left of steps
+// up to this one goes too. What is no checkpoint of ours neither counts nor goes.
 void remove_oldest(const std::filesystem::path& folder, int steps, int keep);
 
 } // namespace fourfold::trainer

@@ -7,12 +7,13 @@
 namespace fourfold::trainer {
 
 CheckpointSaver::CheckpointSaver(const ResolvedPlan& plan, const Mesh& mesh, const Weights& weights,
-    const Adam& optimizer, const LossScaler& loss_scaler, std::filesystem::path folder,
+    const Adam& optimizer, const LossScaler& loss_scaler, std::filesystem::path folder, int from,
     std::shared_ptr<StoreClient> line, std::function<void(const SaveOutcome&)> told)
     : plan_(plan)
     , optimizer_(optimizer)
     , loss_scaler_(loss_scaler)
     , folder_(std::move(folder))
+    , from_(from)
     , share_(plan, mesh, weights, optimizer)
     , writer_(mesh[GroupKind::world].rank(), mesh[GroupKind::world].size(), std::move(line), std::move(told),
           [this] { share_.make_room(); })
@@ -28,6 +29,8 @@ double CheckpointSaver::save(int steps)
     request.folder = folder_;
     request.steps = steps;
     request.keep = plan_.run.checkpoint.keep;
+    request.own = [from = from_, saved = saved_](int step) { return step <= from || saved.contains(step); };
+    saved_.insert(steps);
     const LossScaler::State scale = loss_scaler_.state();
     request.state = {{"fourfold_checkpoint", kCheckpointVersion}, {"step", steps}, {"updates", optimizer_.updates()},
         {"seed", plan_.run.seed}, {"plan_hash", plan_hash(plan_)}, {"loss_scale", scale.scale},

@@ -251,6 +251,28 @@ TEST_F(Files, OnlyFilesAreReadWhereAFileIsExpected)
     EXPECT_EQ(*read_text_file("/dev/null"), "");
 }
 
+TEST_F(Files, TheLimitOfOpenFilesIsNamed)
+{
+    std::ofstream(folder_ / "a") << "x";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        constexpr rlim_t kFew = 16;
+        const rlimit few{kFew, kFew};
+        (void)::setrlimit(RLIMIT_NOFILE, &few);
+        std::vector<std::ifstream> open;
+        for (rlim_t i = 0; i < kFew; ++i)
+            open.emplace_back(folder_ / "a");
+        const auto text = read_text_file(folder_ / "a");
+        ::_exit(
+            !text && text.error().line().find("(raise the limit of this session: ulimit -n is 16)") != std::string::npos
+                ? 0
+                : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 TEST_F(Files, AnInputMayBeAPipe)
 {
     const auto pipe = folder_ / "pipe";

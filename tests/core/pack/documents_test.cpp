@@ -39,7 +39,7 @@ Read read_all(const std::vector<InputFileState>& files, const DocumentOptions& o
 Read read_text(const std::string& name, const std::string& text, const DocumentOptions& options)
 {
     const Folder folder;
-    return read_all(*list_inputs({folder.write(name, text)}), options);
+    return read_all(list_inputs({folder.write(name, text)})->files, options);
 }
 
 TEST(Documents, UnitsOfAText)
@@ -70,7 +70,7 @@ TEST(Documents, NulCharactersAreTold)
 {
     const Folder folder;
     const std::string wide("h\0i\0", 4); // UTF-16 without its mark is UTF-8 too
-    DocumentReader reader(*list_inputs({folder.write("a.txt", wide), folder.write("b.txt", "hi")}), {}, {});
+    DocumentReader reader(list_inputs({folder.write("a.txt", wide), folder.write("b.txt", "hi")})->files, {}, {});
     for (std::string document; *reader.next(document);) { }
     ASSERT_EQ(reader.warnings().size(), 1U);
     EXPECT_THAT(reader.warnings()[0], HasSubstr("a.txt holds NUL characters"));
@@ -116,8 +116,10 @@ TEST(Documents, GoOnFromAnyPlace)
         lines += "{\"text\": \"" + std::string(std::size_t(i * 131 % 977), 'x') + std::to_string(i) + "\"}\n";
         text += "paragraph " + std::to_string(i) + (i % 3 == 0 ? "\n\n\n" : "\n");
     }
-    const std::vector<InputFileState> files = *list_inputs({folder.write("a.jsonl", lines),
-        folder.write("empty.txt", ""), folder.write("b.txt", text), folder.write("c.jsonl", lines)});
+    const std::vector<InputFileState> files
+        = list_inputs({folder.write("a.jsonl", lines), folder.write("empty.txt", ""), folder.write("b.txt", text),
+                          folder.write("c.jsonl", lines)})
+              ->files;
     DocumentOptions options;
     options.unit = DocumentUnit::paragraph;
     const Read all = read_all(files, options);
@@ -137,12 +139,32 @@ TEST(Documents, FoldersAreListedByName)
     const auto files = list_inputs({(folder / "c").string()});
     ASSERT_TRUE(files);
     std::vector<std::string> names;
-    for (const InputFileState& file : *files)
+    for (const InputFileState& file : files->files)
         names.push_back(file.path.filename());
     EXPECT_THAT(names, ElementsAre("a.jsonl", "b.txt", "e.md"));
+    EXPECT_TRUE(files->warnings.empty());
     fs::create_directory(folder / "none");
     EXPECT_THAT(list_inputs({(folder / "none").string()}).error().line(), HasSubstr("holds no"));
     EXPECT_EQ(list_inputs({(folder / "missing").string()}).error().code, ProblemCode::not_found);
+}
+
+TEST(Documents, LinksOfAFolderAreFollowedAndWhatIsPackedIsNamed)
+{
+    const Folder folder;
+    for (const char* const name : {"c/a.txt", "c/b.jsonl.gz", "c/z.parquet", "elsewhere/w.txt",
+             "c/out.partial/tokens.bin", "c/out.partial/journal.json", "c/notes.partial/n.txt"})
+        ASSERT_FALSE(folder.write(name, "x").empty());
+    fs::create_directory_symlink(folder / "elsewhere", folder / "c/wiki");
+    fs::create_directory_symlink(folder / "c", folder / "elsewhere/back"); // in a circle
+    fs::create_directory_symlink(folder / "nowhere", folder / "c/gone");
+    const auto found = list_inputs({(folder / "c").string()});
+    ASSERT_TRUE(found) << found.error().line();
+    std::vector<std::string> names;
+    for (const InputFileState& file : found->files)
+        names.push_back(file.path.lexically_relative(folder / "c"));
+    EXPECT_THAT(names, ElementsAre("a.txt", "notes.partial/n.txt", "wiki/w.txt"));
+    ASSERT_EQ(found->warnings.size(), 1U);
+    EXPECT_THAT(found->warnings.front(), HasSubstr("and 1 more of " + (folder / "c").string() + " are left out"));
 }
 
 TEST(Documents, AFileThatGrowsIsSaidAndOneThatShrinksIsAProblem)
@@ -151,7 +173,7 @@ TEST(Documents, AFileThatGrowsIsSaidAndOneThatShrinksIsAProblem)
     const auto files = list_inputs({folder.write("a.jsonl", "{\"text\": \"a\"}\n")});
     ASSERT_TRUE(files);
     std::ofstream(folder / "a.jsonl", std::ios::app) << "{\"text\": \"b\"}\n";
-    DocumentReader reader(*files, {}, {});
+    DocumentReader reader(files->files, {}, {});
     std::string document;
     ASSERT_TRUE(*reader.next(document));
     ASSERT_FALSE(*reader.next(document));
@@ -160,7 +182,7 @@ TEST(Documents, AFileThatGrowsIsSaidAndOneThatShrinksIsAProblem)
 
     const auto whole = list_inputs({(folder / "a.jsonl").string()});
     fs::resize_file(folder / "a.jsonl", 5);
-    EXPECT_THAT(read_all(*whole, {}).problem, HasSubstr("became shorter"));
+    EXPECT_THAT(read_all(whole->files, {}).problem, HasSubstr("became shorter"));
 }
 
 } // namespace

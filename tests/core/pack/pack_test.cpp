@@ -144,6 +144,44 @@ TEST(Pack, ReplacesNothing)
     EXPECT_EQ(refused.error().exit_status(), 2);
     EXPECT_THAT(refused.error().line(), HasSubstr("out.idx: is there already"));
     EXPECT_EQ(bytes_of(folder / "out.idx"), "mine");
+    fs::remove(folder / "out.idx");
+    fs::create_symlink(folder / "a disk that is not mounted", folder / "out.bin");
+    EXPECT_THAT(pack_now(request).error().line(), HasSubstr("out.bin: is there already"));
+    EXPECT_TRUE(fs::is_symlink(folder / "out.bin"));
+}
+
+// Between a call that was stopped and the next one, or while a call works.
+TEST(Pack, ReplacesNothingThatComesMeanwhile)
+{
+    const Folder folder;
+    const PackRequest request = request_of(folder, {folder.write("a.jsonl", many_documents(8))});
+    stop_after_a_round(request);
+    ASSERT_FALSE(folder.write("out.bin", "mine").empty());
+    EXPECT_THAT(pack_now(request).error().line(), HasSubstr("out.bin: is there already"));
+    fs::remove(folder / "out.bin");
+    for (const char* const name : {"out.bin", "out.idx"}) {
+        const auto refused = pack(request, [&](const PackProgress&) { (void)folder.write(name, "mine"); }, {});
+        ASSERT_FALSE(refused) << name;
+        EXPECT_THAT(refused.error().line(), HasSubstr(std::string(name) + ": is there already"));
+        EXPECT_EQ(bytes_of(folder / name), "mine");
+        fs::remove(folder / name);
+        EXPECT_FALSE(fs::exists(folder / "out.idx")) << "no index of another's tokens";
+    }
+    const auto done = pack_now(request);
+    ASSERT_TRUE(done) << done.error().line();
+    EXPECT_TRUE(fs::exists(folder / "out.idx"));
+}
+
+TEST(Pack, AnOutputInThePackedFolderIsNoInput)
+{
+    const Folder folder;
+    (void)folder.write("corpus/a.jsonl", many_documents(8));
+    PackRequest request = request_of(folder, {(folder / "corpus").string()});
+    request.output = folder / "corpus/out";
+    stop_after_a_round(request);
+    const auto result = pack_now(request);
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_GT(result->resumed_bytes, 0);
 }
 
 TEST(Pack, ItsFolderIsNobodyElses)

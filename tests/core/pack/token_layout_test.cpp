@@ -103,7 +103,20 @@ TEST(TokenLayout, FilesOfOtherKindsAreNoIds)
     EXPECT_THAT(message("\x28\xb5\x2f\xfd"), HasSubstr("is compressed"));
     EXPECT_THAT(message("PAR1"), HasSubstr("is a Parquet table"));
     EXPECT_THAT(message("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
+    EXPECT_THAT(message(std::string("\x88\xd8\x34\x01\x01\0\0\0", 8)), HasSubstr("is a token file of llm.c"));
     EXPECT_EQ(message("\x1f\x8b\x08\x09"), "");
+    // Text that nobody packed.
+    std::string lines;
+    while (lines.size() < 400)
+        lines += "{\"text\": \"a line of a corpus\"}\n";
+    lines.resize(400);
+    EXPECT_THAT(
+        refused(folder.write("corpus.jsonl", lines)), HasSubstr("is text, no file of token ids (make a token file"));
+    EXPECT_EQ(refused(folder.write("corpus.txt", lines)), "") << "its bytes are the tokens";
+    std::string ids;
+    for (int i = 0; i < 400; ++i)
+        ids += number(std::uint64_t('a' + i % 26), 2);
+    EXPECT_EQ(refused(folder.write("ids.bin", ids)), "");
     EXPECT_EQ(refused(folder.write("one.txt", "P")), "");
 }
 
