@@ -5,6 +5,7 @@
 #include "app/view/trace/scene_picture.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 #include "core/report/timeline_export.h"
@@ -87,7 +88,7 @@ Expected<int> run_timeline(const TimelineOptions& options)
     if (options.kernels)
         FOURFOLD_CHECK(check_picture_file("kernels", options.output));
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
-    const Prediction prediction = predict(plan);
+    const Prediction prediction = predict_with_evidence(plan);
     if (prediction.timeline.spans.empty()) {
         const std::string why = prediction.reasons.empty() ? too_long_to_list(simulated_shape(plan)).message
                                                            : prediction.reasons[0].message;
