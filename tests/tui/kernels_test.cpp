@@ -86,10 +86,10 @@ TEST_F(TuiKernels, ATraceIsLaidOverThePrediction)
     // Pictures of what is on show, one alone and both on one axis.
     const auto export_picture = [&](const std::string& entry, const std::string& name) {
         program.type("e" + entry + "\r");
-        ASSERT_TRUE(program.shows("a size")) << program.grid().text();
+        ASSERT_TRUE(program.shows("Enter takes it")) << program.grid().text();
         program.type("\x15" + (folder_ / name).string() + "\r");
-        ASSERT_TRUE(program.shows("Wrote " + (folder_ / name).string().substr(0, 12))) << program.grid().text();
-        ASSERT_TRUE(program.hides("Export ")) << program.grid().text();
+        ASSERT_TRUE(program.hides("Enter takes it")) << program.grid().text();
+        ASSERT_TRUE(program.shows(name)) << "Wrote it\n" << program.grid().text();
         EXPECT_THAT(must(read_text_file(folder_ / name)), HasSubstr("</svg>"));
     };
     export_picture("measured kernels", "measured.svg");
