@@ -43,22 +43,6 @@ constexpr int kTracedStep = 9; // counted from 0: warmed up, and soon enough for
 std::atomic<bool> loop_runs{false};
 std::atomic<bool> stop_wanted{false};
 
-// One figure of every rank, in the order of the ranks.
-using OfRanks = std::vector<double>;
-
-struct RankFigures {
-    OfRanks step_time_s; // by each rank's own clock
-    // Peaks since the start: of all memory on CPUs, of the caching allocator's on GPUs.
-    OfRanks resident_gib, allocated_gib, reserved_gib;
-
-    // What predictions of the plan's stack are compared with.
-    [[nodiscard]] const OfRanks& memory_gib(MemoryConvention convention) const
-    {
-        const OfRanks& of_gpu = convention == MemoryConvention::peak_allocated ? allocated_gib : reserved_gib;
-        return of_gpu.empty() ? resident_gib : of_gpu;
-    }
-};
-
 // The same on all ranks.
 RankFigures of_all_ranks(const Mesh& mesh, const Device& device, double step_time_s)
 {
@@ -84,17 +68,6 @@ RankFigures of_all_ranks(const Mesh& mesh, const Device& device, double step_tim
         values += ranks;
     }
     return figures;
-}
-
-// What the `ranks` object of a step tells of one figure; the worst rank is the one with the most.
-Json spread_of(const OfRanks& values)
-{
-    OfRanks sorted = values;
-    std::sort(sorted.begin(), sorted.end());
-    const auto most = std::max_element(values.begin(), values.end());
-    const std::size_t middle = sorted.size() / 2;
-    const double median = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-    return {{"min", sorted.front()}, {"median", median}, {"max", sorted.back()}, {"worst_rank", most - values.begin()}};
 }
 
 // Steps since the last `step` event.

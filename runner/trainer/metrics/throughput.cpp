@@ -3,6 +3,8 @@
 
 #include "core/model/flops.h"
 
+#include <algorithm>
+
 namespace fourfold::trainer {
 
 Throughput throughput(const ResolvedPlan& plan, double tokens, double time_s)
@@ -16,6 +18,16 @@ Throughput throughput(const ResolvedPlan& plan, double tokens, double time_s)
     if (peak > 0 && !is_of_products(plan.training.precision))
         result.mfu = result.tps_per_gpu * model_flops_per_token(plan.model, seq_len) / peak;
     return result;
+}
+
+Json spread_of(const OfRanks& values)
+{
+    OfRanks sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    const auto most = std::max_element(values.begin(), values.end());
+    const std::size_t middle = sorted.size() / 2;
+    const double median = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    return {{"min", sorted.front()}, {"median", median}, {"max", sorted.back()}, {"worst_rank", most - values.begin()}};
 }
 
 } // namespace fourfold::trainer
