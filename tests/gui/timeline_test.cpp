@@ -6,6 +6,7 @@
 #include "app/models/shared/text.h"
 #include "app/view/prediction/planned_scene.h"
 #include "core/plan/plan.h"
+#include "core/predict/step_time.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/support.h"
 
