@@ -95,10 +95,7 @@ std::vector<MeasuredLayout> published_layouts(const TableSources& sources, const
 
 const std::vector<MeasuredLayout>& shipped_layouts()
 {
-    static const std::vector<MeasuredLayout> kMeasured = [] {
-        const auto sources = TableSources::find();
-        return sources ? published_layouts(*sources, Presets()) : std::vector<MeasuredLayout>();
-    }();
+    static const std::vector<MeasuredLayout> kMeasured = published_layouts(TableSources::find_readable(), Presets());
     return kMeasured;
 }
 

@@ -62,6 +62,35 @@ bool is_known_column(const std::string& column)
         || contains(plan_keys(), column);
 }
 
+namespace {
+Problem unknown(const std::string& what, const std::string& name, const std::string& where)
+{
+    std::vector<std::string> all = required_columns();
+    for (const auto* more : {&optional_columns(), &plan_keys()})
+        all.insert(all.end(), more->begin(), more->end());
+    const auto near = nearest_words(name, all);
+    return {ProblemCode::bad_input, "no " + what + " is called " + in_quotes(name),
+        near.empty() ? "" : "did you mean " + joined(near, " or ") + "?", where};
+}
+} // namespace
+
+std::optional<Problem> not_told_beside(const std::string& field, const std::string& where)
+{
+    static const std::vector<std::string> kMeasured{"source", "table", "row", "metric", "value", "status",
+        "step_time_s", "memory_gib", "assumed", "anomaly", "notes"};
+    if (contains(kMeasured, field))
+        return Problem{ProblemCode::bad_input, in_quotes(field) + " is what the table itself tells of a row",
+            "only fields of the plan and of the model's shape can be told for it", where};
+    if (!is_known_column(field))
+        return unknown("field", field, where);
+    return std::nullopt;
+}
+
+std::optional<Problem> no_column(const std::string& column, const std::string& where)
+{
+    return is_known_column(column) ? std::nullopt : std::optional(unknown("column", column, where));
+}
+
 RowCells::RowCells(std::map<std::string, std::string> printed, std::string where)
     : where_(std::move(where))
 {
@@ -118,14 +147,8 @@ void RowCells::take_assumed()
         const std::string key = item.substr(0, equals);
         if (equals == std::string::npos || equals + 1 == item.size()) {
             problem("assumed", "found " + in_quotes(item) + ", expected field=value, separated by semicolons");
-        } else if (!is_known_column(key)) {
-            const auto near = nearest_words(key, [] {
-                std::vector<std::string> all = optional_columns();
-                all.insert(all.end(), plan_keys().begin(), plan_keys().end());
-                return all;
-            }());
-            problem("assumed", "no field is called " + in_quotes(key),
-                near.empty() ? "" : "did you mean " + joined(near, " or ") + "?");
+        } else if (const auto wrong = not_told_beside(key, "")) {
+            problem("assumed", wrong->message, wrong->hint);
         } else {
             stand_in(key, item.substr(equals + 1));
         }

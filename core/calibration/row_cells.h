@@ -17,6 +17,11 @@ namespace fourfold {
 // Columns that a table must have, and all that are read.
 const std::vector<std::string>& required_columns();
 bool is_known_column(const std::string& column);
+// Nothing where a source or a row may tell the field of what its table does not print; else why not. What was measured
+// is told by the table alone.
+std::optional<Problem> not_told_beside(const std::string& field, const std::string& where);
+// The same of a column in which words are looked for.
+std::optional<Problem> no_column(const std::string& column, const std::string& where);
 
 class RowCells {
 public:

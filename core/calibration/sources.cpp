@@ -2,6 +2,10 @@
 #include "core/calibration/sources.h"
 #include "core/base/json_fields.h"
 #include "core/base/paths.h"
+#include "core/base/text.h"
+#include "core/calibration/row_cells.h"
+
+#include <algorithm>
 
 namespace fourfold {
 
@@ -16,6 +20,36 @@ Expected<std::map<std::string, std::string>> read_texts(const Fields& parent, co
         FOURFOLD_TRY(texts[name], object.text(name));
     }
     return texts;
+}
+
+// A key that nothing reads is a mistake in writing: it would have no effect, without a word.
+Expected<void> check_keys(const Fields& fields, const std::vector<std::string>& known)
+{
+    for (const auto& [key, value] : fields.json().items()) {
+        if (std::ranges::find(known, key) != known.end())
+            continue;
+        const auto near = nearest_words(key, known);
+        return fields.problem(key, "is not known",
+            near.empty() ? "expected " + joined(known, ", ") : "did you mean " + near.front() + "?");
+    }
+    return {};
+}
+
+// What is told of rows: no measurement, and nothing that no plan has.
+Expected<void> check_told(const std::map<std::string, std::string>& told, const std::string& where)
+{
+    for (const auto& [field, value] : told) {
+        if (auto problem = not_told_beside(field, where))
+            return *std::move(problem);
+    }
+    return {};
+}
+
+Expected<void> check_column(const std::string& column, const std::string& where)
+{
+    if (auto problem = no_column(column, where))
+        return *std::move(problem);
+    return {};
 }
 
 Expected<std::vector<std::string>> read_list(const Fields& parent, const std::string& key)
@@ -36,24 +70,30 @@ Expected<std::vector<std::string>> read_list(const Fields& parent, const std::st
 
 Expected<TableSource::Phrase> read_phrase(const Fields& fields)
 {
+    FOURFOLD_CHECK(check_keys(fields, {"column", "has", "field", "value"}));
     TableSource::Phrase phrase;
     FOURFOLD_TRY(phrase.column, fields.text("column"));
     FOURFOLD_TRY(phrase.has, fields.text("has"));
     FOURFOLD_TRY(phrase.field, fields.text("field"));
     FOURFOLD_TRY(phrase.value, fields.text("value"));
+    FOURFOLD_CHECK(check_column(phrase.column, fields.where("column")));
+    FOURFOLD_CHECK(check_told({{phrase.field, phrase.value}}, fields.where("field")));
     return phrase;
 }
 
 Expected<TableSource::Recipe> read_recipe(const Fields& fields)
 {
+    FOURFOLD_CHECK(check_keys(fields, {"from", "where", "sets"}));
     TableSource::Recipe recipe;
     FOURFOLD_TRY(recipe.from, fields.text("from"));
     FOURFOLD_TRY(const Fields where, fields.object("where"));
     for (const auto& [column, words] : where.json().items()) {
+        FOURFOLD_CHECK(check_column(column, fields.where("where")));
         FOURFOLD_TRY(const auto list, read_list(where, column));
         recipe.where[column] = {list.begin(), list.end()};
     }
     FOURFOLD_TRY(recipe.sets, read_texts(fields, "sets"));
+    FOURFOLD_CHECK(check_told(recipe.sets, fields.where("sets")));
     return recipe;
 }
 
@@ -77,6 +117,9 @@ auto read_objects(const Fields& parent, const std::string& key, Read&& read)
 
 Expected<TableSource> read_source(const std::string& id, const Fields& fields)
 {
+    FOURFOLD_CHECK(check_keys(fields,
+        {"name", "stack", "clusters", "table_clusters", "stand_ins", "stand_in_reason", "models", "phrases", "recipes",
+            "also_with", "tables_are_releases", "words", "splits", "core", "accepted_anomalies"}));
     TableSource source;
     source.id = id;
     FOURFOLD_TRY(source.name, fields.name_or("name", id));
@@ -84,6 +127,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     FOURFOLD_TRY(source.clusters, read_texts(fields, "clusters"));
     FOURFOLD_TRY(source.table_clusters, read_texts(fields, "table_clusters"));
     FOURFOLD_TRY(source.stand_ins, read_texts(fields, "stand_ins"));
+    FOURFOLD_CHECK(check_told(source.stand_ins, fields.where("stand_ins")));
     FOURFOLD_TRY(source.stand_in_reason, fields.text_or("stand_in_reason", ""));
     FOURFOLD_TRY(source.models, read_texts(fields, "models"));
     FOURFOLD_TRY(source.phrases, read_objects(fields, "phrases", read_phrase));
@@ -93,6 +137,7 @@ Expected<TableSource> read_source(const std::string& id, const Fields& fields)
     if (fields.has("words")) {
         FOURFOLD_TRY(const Fields words, fields.object("words"));
         for (const auto& [column, value] : words.json().items()) {
+            FOURFOLD_CHECK(check_column(column, fields.where("words")));
             FOURFOLD_TRY(source.words[column], read_texts(words, column));
         }
     }
@@ -127,16 +172,42 @@ Expected<TableSources> TableSources::from_json(const Json& json, const std::stri
     return sources;
 }
 
+namespace {
+Expected<TableSources> sources_of(const std::filesystem::path& file)
+{
+    FOURFOLD_TRY(const Json json, read_json_file(file));
+    return TableSources::from_json(json, file.string());
+}
+
+// Whatever stands there, a pipe or a link into nowhere too: who put it there expects it to be read.
+std::vector<std::filesystem::path> source_files()
+{
+    std::vector<std::filesystem::path> files;
+    for (const auto& folder : preset_folders()) {
+        std::error_code error;
+        if (auto file = folder / "published" / "sources.json";
+            std::filesystem::exists(std::filesystem::symlink_status(file, error)))
+            files.push_back(std::move(file));
+    }
+    return files;
+}
+} // namespace
+
+TableSources TableSources::find_readable()
+{
+    TableSources merged;
+    for (const auto& file : source_files()) {
+        if (auto found = sources_of(file))
+            merged.sources_.merge(found->sources_);
+    }
+    return merged;
+}
+
 Expected<TableSources> TableSources::find()
 {
     TableSources merged;
-    for (const auto& folder : preset_folders()) {
-        const auto file = folder / "published" / "sources.json";
-        std::error_code error;
-        if (!std::filesystem::is_regular_file(file, error))
-            continue;
-        FOURFOLD_TRY(const Json json, read_json_file(file));
-        FOURFOLD_TRY(TableSources found, from_json(json, file.string()));
+    for (const auto& file : source_files()) {
+        FOURFOLD_TRY(TableSources found, sources_of(file));
         merged.sources_.merge(found.sources_);
     }
     if (merged.sources_.empty())

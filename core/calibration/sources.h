@@ -61,6 +61,9 @@ public:
     static Expected<TableSources> from_json(const Json& json, const std::string& where);
     // `published/sources.json` of all preset folders; of two entries of one id the first folder's holds.
     static Expected<TableSources> find();
+    // The same without the files that cannot be read: what of the shipped tables is known does not end with a file of
+    // the user's.
+    static TableSources find_readable();
 
     [[nodiscard]] const TableSource* source(const std::string& id) const; // null where unknown
     [[nodiscard]] std::vector<std::string> ids() const;
