@@ -32,8 +32,16 @@ std::optional<double> throughput_of(RowCells& cells, const MeasuredRow& row)
     const ResolvedPlan& plan = row.plan;
     const auto from_step = [&](double seconds) { return plan.tokens_per_step() / (seconds * plan.gpus); };
     const auto value = cells.positive("value");
-    if (const auto step = cells.positive("step_time_s"))
+    if (const auto step = cells.positive("step_time_s")) {
+        constexpr double kOtherUnit = 100; // no rounding, and no step that stands out
+        const double ratio = row.metric == "tps_per_gpu" && value ? from_step(*step) / *value : 1;
+        if (ratio > kOtherUnit || ratio < 1 / kOtherUnit)
+            cells.problem("step_time_s",
+                text_of("found %s, which is %.4g tokens/s per GPU, and value says %.4g; expected seconds",
+                    cells.text("step_time_s").c_str(), from_step(*step), *value),
+                "are they in milliseconds, or tokens of all GPUs?");
         return from_step(*step);
+    }
     if (!value) {
         if (!cells.has("value"))
             cells.missing("value", "a number above 0, or a step_time_s, where status is ok");
@@ -56,13 +64,18 @@ std::optional<double> throughput_of(RowCells& cells, const MeasuredRow& row)
     return std::nullopt;
 }
 
+constexpr double kMost = 2, kLeast = 1e-6; // of the peak, which may be that of another precision than the source's
+
+double share_of_peak(const ResolvedPlan& plan, double tps_per_gpu)
+{
+    return tps_per_gpu * model_flops_per_token(plan.model, plan.training.seq_len)
+        / plan.cluster.gpu.peak_flops(plan.training.precision);
+}
+
 // Units are mistaken easily: percents for shares, the tokens of all GPUs for those of one, milliseconds for seconds.
 void check_possible(RowCells& cells, const MeasuredRow& row)
 {
-    constexpr double kMost = 2, kLeast = 1e-6; // of the peak, which may be that of another precision than the source's
-    const ResolvedPlan& plan = row.plan;
-    const double share = *row.tps_per_gpu * model_flops_per_token(plan.model, plan.training.seq_len)
-        / plan.cluster.gpu.peak_flops(plan.training.precision);
+    const double share = share_of_peak(row.plan, *row.tps_per_gpu);
     const std::string column = cells.has("step_time_s") ? "step_time_s" : "value";
     if (row.metric == "mfu" && column == "value" && share > 1)
         cells.problem(
@@ -217,6 +230,12 @@ private:
 };
 
 } // namespace
+
+bool is_possible_speed(const ResolvedPlan& plan, double tps_per_gpu)
+{
+    const double share = share_of_peak(plan, tps_per_gpu);
+    return share >= kLeast && (share <= kMost || plan.cluster.gpu.is_cpu());
+}
 
 Expected<MeasuredTable> parse_measured_table(
     std::string_view text, const std::string& file, const TableSources& sources, const Presets& presets)

@@ -66,6 +66,9 @@ struct MeasuredTable {
     int lines = 0; // data rows in the file, good and bad
 };
 
+// Whether a GPU can have reached that, in any unit but a mistaken one. What a preset says of a CPU is no limit.
+bool is_possible_speed(const ResolvedPlan& plan, double tps_per_gpu);
+
 // Fails only where nothing can be read: no file, no header, a column missing that every row needs. A row with
 // a bad cell is told in `problems` and left out; the rest is read.
 Expected<MeasuredTable> read_measured_table(

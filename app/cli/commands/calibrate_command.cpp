@@ -9,6 +9,7 @@
 
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 
 namespace fourfold::cli {
@@ -23,8 +24,8 @@ struct CalibrateOptions {
 };
 
 // Adds the usable rows of a table; its bad rows are warnings, the rest goes on.
-Expected<void> add_table(
-    const std::string& file, const TableSources& sources, const Presets& presets, MeasuredRows& rows)
+Expected<void> add_table(const std::string& file, const TableSources& sources, const Presets& presets,
+    const std::string& stack, MeasuredRows& rows)
 {
     FOURFOLD_TRY(const MeasuredTable table, read_measured_table(file, sources, presets));
     for (const Problem& problem : table.problems)
@@ -32,6 +33,13 @@ Expected<void> add_table(
     for (const std::string& remark : table.remarks)
         warn(remark);
     MeasuredRows read = table_rows(table);
+    std::map<std::string, int> others; // rows by their stack
+    for (const FitRow& row : read.rows)
+        if (row.plan.stack.id != stack && (!row.plan.stack.base || row.plan.stack.base->id != stack))
+            ++others[row.plan.stack.id];
+    for (const auto& [other, count] : others)
+        warn(file + ": " + std::to_string(count) + (count == 1 ? " row says" : " rows say") + " stack " + other
+            + ", and counts for " + stack + " as well");
     std::move(read.rows.begin(), read.rows.end(), std::back_inserter(rows.rows));
     std::move(read.skipped.begin(), read.skipped.end(), std::back_inserter(rows.skipped));
     return {};
@@ -47,7 +55,7 @@ Expected<MeasuredRows> rows_of(const CalibrateOptions& options, const Presets& p
     if (!options.files.empty()) {
         FOURFOLD_TRY(const TableSources sources, TableSources::find());
         for (const std::string& file : options.files)
-            FOURFOLD_CHECK(add_table(file, sources, presets, rows));
+            FOURFOLD_CHECK(add_table(file, sources, presets, options.stack, rows));
     }
     return rows;
 }

@@ -131,6 +131,7 @@ Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest
     FOURFOLD_TRY(const Stack base, presets.stack(request.stack));
     FOURFOLD_TRY(std::vector<std::string> fitted, rows_of_preset(presets, request));
     const std::set<std::string> known(fitted.begin(), fitted.end());
+    std::set<std::string> given; // a table or run that is named twice is one
     std::vector<FitRow> rows;
     std::set<std::string> gpus;
     int known_rows = 0;
@@ -138,7 +139,7 @@ Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest
         if (request.cluster && row.plan.cluster.id != *request.cluster)
             continue;
         std::string mark = digest(row);
-        if (known.contains(mark)) {
+        if (known.contains(mark) || !given.insert(mark + row.label).second) {
             ++known_rows;
             continue;
         }

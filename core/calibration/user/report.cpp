@@ -72,8 +72,9 @@ std::string to_text(const Calibration& calibration)
         text += text_of("  %d row%s could not be used: the plan breaks a rule\n", fit.unusable_rows,
             fit.unusable_rows == 1 ? "" : "s");
     if (calibration.known_rows > 0)
-        text += text_of("  %d row%s not counted again: the preset was fitted to %s before\n", calibration.known_rows,
-            calibration.known_rows == 1 ? "" : "s", calibration.known_rows == 1 ? "it" : "them");
+        text += text_of("  %d row%s not counted again: given twice, or the preset was fitted to %s before\n",
+            calibration.known_rows, calibration.known_rows == 1 ? "" : "s",
+            calibration.known_rows == 1 ? "it" : "them");
     if (calibration.left_out)
         text += "  left out: each run predicted by a fit that did not see it\n";
     else

@@ -5,6 +5,10 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
 
 namespace fourfold {
 namespace {
@@ -87,6 +91,28 @@ std::string default_preset_id(const Calibration& calibration)
     return default_id(base_of(calibration));
 }
 
+namespace {
+// A fit takes minutes: what cannot be saved is said before it. What is not there yet is made when it is saved.
+Expected<void> check_folder(const std::filesystem::path& folder)
+{
+    std::error_code error;
+    for (std::filesystem::path at = folder; !at.empty(); at = at.parent_path()) {
+        if (!std::filesystem::exists(at, error)) {
+            if (at == at.parent_path())
+                break;
+            continue;
+        }
+        if (!std::filesystem::is_directory(at, error))
+            return Problem{ProblemCode::io, "is not a folder", "move it away", at.string()};
+        if (::access(at.c_str(), W_OK) != 0)
+            return Problem{ProblemCode::io, std::string("cannot be written: ") + std::strerror(errno),
+                "change its permissions", at.string()};
+        break;
+    }
+    return {};
+}
+} // namespace
+
 Expected<void> check_preset_id(const ClusterId& cluster, const std::string& stack, const std::string& id)
 {
     const std::string usual = default_id(cluster ? *cluster : stack), chosen = id.empty() ? usual : id;
@@ -99,7 +125,7 @@ Expected<void> check_preset_id(const ClusterId& cluster, const std::string& stac
     if (const auto file = file_of(cluster, chosen); !is_replaceable(file))
         return Problem{ProblemCode::bad_input, in_quotes(chosen) + " is a preset of your own that no calibration made",
             "choose another id, or move " + file.string() + " away", "--output"};
-    return {};
+    return check_folder(file_of(cluster, chosen).parent_path());
 }
 
 Expected<Json> preset_of(const Calibration& calibration, const std::string& id, const Presets& presets)
