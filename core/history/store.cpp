@@ -313,6 +313,8 @@ Expected<std::vector<HistoryStore::MeasuredPlan>> HistoryStore::measured_plans(
             " LEFT JOIN software_versions v ON v.run = r.id AND v.component = 'backend'"
             " WHERE p.model = ? AND r.stack = ?"
             " AND r.state <> 'oom' AND r.deleted IS NULL AND r.measured_tps_per_gpu IS NOT NULL"
+            // A first step warms up: of a run that ended behind it nothing is known. A row of a table is no step.
+            " AND (r.steps > 1 OR r.target = 'imported')"
             " GROUP BY p.id, on_cpus ORDER BY max(r.rowid) DESC LIMIT ?");
         rows.bind(1, model);
         rows.bind(2, stack);

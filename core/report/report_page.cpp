@@ -177,12 +177,18 @@ void paint_page(cairo_t* cairo, const ReportPage& page, const std::vector<const 
 
 } // namespace
 
+Expected<void> check_report_file(const std::filesystem::path& file)
+{
+    if (file.extension() == ".pdf")
+        return {};
+    return Problem{ProblemCode::bad_input,
+        "cannot write a report to a file ending in '" + file.extension().string() + "'",
+        "name a file that ends in .pdf", file.string()};
+}
+
 Expected<void> write_report(const ReportPage& page, const std::filesystem::path& file)
 {
-    if (file.extension() != ".pdf")
-        return Problem{ProblemCode::bad_input,
-            "cannot write a report to a file ending in '" + file.extension().string() + "'",
-            "name a file that ends in .pdf", file.string()};
+    FOURFOLD_CHECK(check_report_file(file));
     std::vector<const ReportPart*> parts;
     for (const ReportPart& part : page.parts) {
         if (is_drawn(part))

@@ -29,8 +29,10 @@ struct ReportPage {
     std::vector<ReportPart> parts; // from the top; shrunk together when the page is full
 };
 
+// Whether a report can be written to a file of that name: it ends in .pdf.
+Expected<void> check_report_file(const std::filesystem::path& file);
 // Written as a whole or not at all. Parts without a picture are left out; fails where nothing is left, or the name does
-// not end in .pdf.
+// not fit.
 Expected<void> write_report(const ReportPage& page, const std::filesystem::path& file);
 
 } // namespace fourfold

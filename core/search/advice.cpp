@@ -26,12 +26,15 @@ std::optional<Advice> told(const PlanEdit& edit, const Prediction& prediction, c
     advice.edit = edit;
     advice.fit = prediction.fit;
     advice.evidence = prediction.evidence;
-    advice.step_time_s = *prediction.step_time_s;
-    advice.tps_per_gpu = *prediction.tps_per_gpu;
+    const double stretch = now.own_shift // and nothing is faster than anything can be
+        ? std::max(now.own_shift->factor, prediction.least.step_s / *prediction.step_time_s)
+        : 1;
+    advice.step_time_s = *prediction.step_time_s * stretch;
+    advice.tps_per_gpu = *prediction.tps_per_gpu / stretch;
     advice.memory_gib = prediction.memory_gib.value_or(0);
     advice.memory_device_gib = *prediction.memory_device_gib;
-    advice.speed_change = *prediction.tps_per_gpu / *now.tps_per_gpu - 1;
-    advice.job_speed_change = edit.plan.gpus * *prediction.tps_per_gpu / (now.plan.gpus * *now.tps_per_gpu) - 1;
+    advice.speed_change = advice.tps_per_gpu / *now.tps_per_gpu - 1;
+    advice.job_speed_change = edit.plan.gpus * advice.tps_per_gpu / (now.plan.gpus * *now.tps_per_gpu) - 1;
     advice.memory_change_gib = *prediction.memory_device_gib - *now.memory_device_gib;
     advice.gpus_change = edit.plan.gpus - now.plan.gpus;
     return advice;
@@ -136,7 +139,7 @@ std::optional<Advice> judge(const PlanEdit& edit, const Prediction& now)
 AdviceReport advise(const AdviceRequest& request, std::stop_token stop) // NOLINT(performance-unnecessary-value-param)
 {
     AdviceReport report;
-    report.now = predict(request.plan);
+    report.now = request.now ? *request.now : predict(request.plan);
     if (!report.now.step_time_s || !report.now.memory_device_gib)
         return report;
     const bool fits = meets(request, report.now);

@@ -6,6 +6,7 @@
 #include "core/search/edits.h"
 
 #include <functional>
+#include <memory>
 #include <stop_token>
 
 namespace fourfold {
@@ -31,6 +32,8 @@ struct AdviceRequest {
     bool to_fit = true, faster = true;
     // What a plan must do besides fitting into memory, where there is more (constraints of a search).
     std::function<bool(const Prediction&)> also{};
+    // The answer to the plan, where the user's own runs moved it: they move every change alike. Null: predict().
+    std::shared_ptr<const Prediction> now{};
 };
 
 struct AdviceReport {

@@ -11,7 +11,8 @@
 namespace fourfold {
 namespace {
 
-GridCell cell_of(const ResolvedPlan& base, const GridLayout& layout, int gpus)
+GridCell cell_of(const ResolvedPlan& base, const GridLayout& layout, int gpus,
+    const std::function<Prediction(const ResolvedPlan&)>& predicting)
 {
     GridCell cell;
     const auto plan = plan_of_cell(base, layout, gpus);
@@ -19,7 +20,7 @@ GridCell cell_of(const ResolvedPlan& base, const GridLayout& layout, int gpus)
         cell.reason = {"degrees_do_not_multiply", "gpus", plan.error().message, ""};
         return cell;
     }
-    const Prediction prediction = predict(*plan);
+    const Prediction prediction = predicting(*plan);
     cell.fit = prediction.fit;
     cell.evidence = prediction.evidence;
     cell.step_time_s = prediction.step_time_s;
@@ -101,14 +102,15 @@ Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& 
 
 LayoutGrid sweep_layouts(const ResolvedPlan& base, std::vector<GridLayout> layouts, std::vector<int> gpus, int threads,
     const std::function<void(std::size_t layout, std::size_t gpus, const GridCell&)>& done,
-    std::stop_token stop) // NOLINT(performance-unnecessary-value-param)
+    std::stop_token stop, // NOLINT(performance-unnecessary-value-param)
+    const std::function<Prediction(const ResolvedPlan&)>& predicting)
 {
     LayoutGrid grid{std::move(layouts), std::move(gpus), {}, false};
     grid.cells.assign(grid.layouts.size(), std::vector<GridCell>(grid.gpus.size()));
     std::mutex mutex; // one call of `done` at a time
     for_each_parallel(grid.layouts.size() * grid.gpus.size(), threads, stop, [&](std::size_t i) {
         const std::size_t row = i / grid.gpus.size(), column = i % grid.gpus.size();
-        grid.cells[row][column] = cell_of(base, grid.layouts[row], grid.gpus[column]);
+        grid.cells[row][column] = cell_of(base, grid.layouts[row], grid.gpus[column], predicting);
         if (!done)
             return;
         const std::lock_guard lock(mutex);

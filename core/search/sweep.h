@@ -58,9 +58,10 @@ std::optional<double> value_of(const GridCell& cell, GridValue value);
 // is an interleaved schedule unless `base` has one that takes them. Fails where the layout does not divide the GPUs.
 Expected<ResolvedPlan> plan_of_cell(const ResolvedPlan& base, const GridLayout& layout, int gpus);
 
-// `done`: called from worker threads, one call at a time, after each cell. threads 0: one a core.
+// `done`: called from worker threads, one call at a time, after each cell. threads 0: one a core. `predicting` is
+// called on them as well.
 LayoutGrid sweep_layouts(const ResolvedPlan& base, std::vector<GridLayout> layouts, std::vector<int> gpus,
     int threads = 0, const std::function<void(std::size_t layout, std::size_t gpus, const GridCell&)>& done = {},
-    std::stop_token stop = {});
+    std::stop_token stop = {}, const std::function<Prediction(const ResolvedPlan&)>& predicting = predict);
 
 } // namespace fourfold

@@ -69,6 +69,14 @@ Expected<std::optional<TrainingBudget>> asked_budget(
     return std::optional<TrainingBudget>(budget);
 }
 
+AdviceReport advice_beside(const Prediction& prediction)
+{
+    AdviceRequest request;
+    request.plan = prediction.plan;
+    request.now = std::make_shared<const Prediction>(prediction);
+    return advise(request);
+}
+
 // The prediction as JSON, with the trees that were asked for.
 Expected<Json> answer(const Prediction& prediction, const Plan& plan, const PredictOptions& options)
 {
@@ -82,7 +90,7 @@ Expected<Json> answer(const Prediction& prediction, const Plan& plan, const Pred
             json["economics"]["inputs"] = to_json(*budget);
     }
     if (options.advice)
-        json["advice"] = to_json(advise({prediction.plan}));
+        json["advice"] = to_json(advice_beside(prediction));
     if (!options.explain)
         return json;
     if (options.figure.empty()) {
@@ -106,7 +114,7 @@ Expected<std::string> readable(const Prediction& prediction, const Plan& plan, c
         if (budget && prediction.step_time_s)
             text += economics_text(economics_of(prediction.plan, *prediction.step_time_s, *budget));
         if (options.advice)
-            text += advice_text(advise({prediction.plan}));
+            text += advice_text(advice_beside(prediction));
         return text;
     }
     const std::string figure = options.figure.empty() ? "step_time_s" : options.figure;
@@ -118,8 +126,10 @@ Expected<std::string> readable(const Prediction& prediction, const Plan& plan, c
 Expected<int> run_single(const PredictOptions& options)
 {
     const Presets presets;
-    if (!options.report.empty())
+    if (!options.report.empty()) {
+        FOURFOLD_CHECK(check_report_file(options.report));
         FOURFOLD_CHECK(check_output(options.report, {options.plan.plan}));
+    }
     FOURFOLD_TRY(const auto plan, options.plan.load(presets));
     FOURFOLD_TRY(const auto evaluated, evaluate(plan, presets));
     // A plan that breaks a rule is unusable input; with --json the object still says all that is known of it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold profile`: a step that PyTorch's profiler saw, beside the predicted one.
 #include "app/cli/planning/plan_source.h"
+#include "core/calibration/user/evidence.h"
 #include "core/profile/step_trace.h"
 
 #include <iostream>
@@ -25,7 +26,7 @@ Expected<int> run_profile(const ProfileOptions& options)
     FOURFOLD_TRY(const Profile profile, read_kineto(options.file));
     FOURFOLD_TRY(const StepProfile step, step_of(profile, options.step));
     const Table table = options.collectives ? collectives_table(collective_uses(step))
-                                            : parts_table(part_differences(predict(plan), step));
+                                            : parts_table(part_differences(predict_with_evidence(plan), step));
     if (format == TableFormat::text) {
         if (profile.steps.empty())
             std::cerr << "all of the trace, which marks no step";

@@ -5,6 +5,7 @@
 #include "app/cli/text/progress_line.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/report/views/grid_table.h"
 
 #include <iostream>
@@ -79,10 +80,12 @@ Expected<int> sweep(const SweepCommandOptions& options)
         ProgressLine line;
         std::size_t done = 0;
         return sweep_layouts(
-            base, std::move(layouts), std::move(gpus), options.threads, [&](auto, auto, const GridCell&) {
+            base, std::move(layouts), std::move(gpus), options.threads,
+            [&](auto, auto, const GridCell&) {
                 ++done;
                 line.show(double(done) / double(cells), shown_number(double(done), 0) + " cells");
-            });
+            },
+            {}, predicting_beside_own_runs(base));
     }();
     if (format == TableFormat::json) {
         print_json(grid_json(grid, value, measured.get()));

@@ -4,6 +4,7 @@
 #include "app/cli/planning/plan_source.h"
 #include "app/view/prediction/plan_charts.h"
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/report/views/advice_table.h"
 #include "core/report/views/plan_tables.h"
 #include "core/search/advice.h"
@@ -30,6 +31,7 @@ Table advice_of(const ResolvedPlan& plan)
 {
     AdviceRequest request;
     request.plan = plan;
+    request.now = std::make_shared<const Prediction>(predict_with_evidence(plan));
     const AdviceReport report = advise(request);
     std::vector<Advice> all = report.to_fit;
     all.insert(all.end(), report.faster.begin(), report.faster.end());
@@ -44,7 +46,7 @@ Expected<Table> table_of(const TableOptions& options, const ResolvedPlan& plan)
         return bounds_table(bounds_of(plan));
     if (options.view == "advice")
         return advice_of(plan);
-    const Prediction prediction = predict(plan);
+    const Prediction prediction = predict_with_evidence(plan);
     if (options.view == "memory")
         return memory_table(prediction);
     if (options.view == "time")
@@ -62,7 +64,7 @@ Expected<void> write_picture(const TableOptions& options, const ResolvedPlan& pl
     const auto write = [&](const Chart& chart) { return export_chart(chart, options.picture); };
     if (options.view == "ranks")
         return write(view::mesh_chart(plan));
-    const Prediction prediction = predict(plan);
+    const Prediction prediction = predict_with_evidence(plan);
     if (options.view == "memory")
         return write(view::memory_chart(prediction));
     if (options.view == "time")
@@ -107,11 +109,14 @@ void add_table(Cli& cli)
     CLI::Option* stage = command->add_option("--stage", options->stage, "of memory-over-time: the pipeline stage (0)")
                              ->type_name("N")
                              ->check(CLI::Range(0, 1'000'000));
-    command
-        ->add_option("--picture", options->picture,
-            "draw memory, memory-over-time, time or ranks into this file instead: .svg, .pdf or .png")
-        ->type_name("FILE");
+    auto* picture = command
+                        ->add_option("--picture", options->picture,
+                            "draw memory, memory-over-time, time or ranks into this file instead: .svg, .pdf or .png")
+                        ->type_name("FILE")
+                        ->check(a_name());
     options->format.add_to(*command);
+    for (const char* format : {"--format", "--json"})
+        picture->excludes(format);
     command->callback([&cli, options, stage] {
         options->names_stage = stage->count() > 0;
         cli.chosen = [options] { return run_table(*options); };

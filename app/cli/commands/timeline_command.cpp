@@ -4,6 +4,7 @@
 #include "app/cli/planning/plan_source.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
 #include "core/report/timeline_export.h"
@@ -53,7 +54,7 @@ Expected<int> run_timeline(const TimelineOptions& options)
 {
     FOURFOLD_CHECK(check_output(options.output, {options.plan.plan, options.measured}));
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
-    const Prediction prediction = predict(plan);
+    const Prediction prediction = predict_with_evidence(plan);
     if (prediction.timeline.spans.empty()) {
         const std::string why = prediction.reasons.empty() ? too_long_to_list(simulated_shape(plan)).message
                                                            : prediction.reasons[0].message;

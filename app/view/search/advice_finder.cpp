@@ -33,6 +33,7 @@ bool AdviceFinder::tick()
         due_.reset();
         AdviceRequest request;
         request.plan = about_->plan;
+        request.now = about_;
         request.threads = 1; // the other cores are for the answer to the next edit
         work_.start([this, request = std::move(request)](const std::stop_token& stop) -> Background::Done {
             AdviceReport report = advise(request, stop);

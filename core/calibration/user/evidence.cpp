@@ -13,8 +13,6 @@ namespace fourfold {
 
 namespace {
 
-constexpr int kLatestPlans = 1000;
-constexpr std::chrono::seconds kAskedAgainAfter{30}; // a locked history takes seconds of waiting for each look
 constexpr std::size_t kAskedRuns = 4; // neighbours that are predicted anew: each costs as much as the plan itself
 
 // The user's history as this thread last saw it; programs that move the data folder (tests do) get another.
@@ -40,6 +38,7 @@ double half_width_of(const OwnRun& run, const ResolvedPlan& plan)
 struct OwnVerdict {
     std::shared_ptr<const OwnRun> wrong;
     double error = 0; // of `wrong`
+    double least_error = 0, most_error = 0; // of all that lie outside
     bool any_right = false;
     int runs = 0;
     double weights = 0, weighted = 0; // 1 / s^2 of each run, and times its error; s: standard deviation of its error
@@ -55,9 +54,13 @@ struct OwnVerdict {
         ++runs;
         weights += 1 / (deviation * deviation);
         weighted += its_error / (deviation * deviation);
-        if (std::abs(its_error) <= half_width)
+        if (std::abs(its_error) <= half_width) {
             any_right = true;
-        else if (std::abs(its_error) > std::abs(error)) {
+            return;
+        }
+        least_error = std::min(least_error, its_error);
+        most_error = std::max(most_error, its_error);
+        if (std::abs(its_error) > std::abs(error)) {
             wrong = run;
             error = its_error;
         }
@@ -171,58 +174,13 @@ std::optional<double> OwnRun::error_as(const ResolvedPlan& neighbour) const
     return std::log(*prediction.tps_per_gpu / tps_per_gpu);
 }
 
-HistoryEvidence::HistoryEvidence(std::filesystem::path file)
-    : file_(std::move(file))
+namespace {
+OwnRuns near_of(OwnRuns runs, const ResolvedPlan& plan)
 {
-}
-
-OwnRuns HistoryEvidence::latest(const ResolvedPlan& plan)
-{
-    const auto now = std::chrono::steady_clock::now();
-    if (refused_ && now - *refused_ < kAskedAgainAfter)
-        return {};
-    refused_.reset();
-    std::error_code error;
-    if (!store_ && std::filesystem::exists(file_, error)) {
-        if (auto opened = HistoryStore::open(file_, StoreMode::read_only))
-            store_ = *std::move(opened);
-        else
-            refused_ = std::chrono::steady_clock::now();
-    }
-    if (!store_)
-        return {};
-    const std::string& stack = plan.stack.base ? plan.stack.base->id : plan.stack.id;
-    const auto plans = store_->measured_plans(stack, plan.model.name, kLatestPlans);
-    if (!plans)
-        refused_ = std::chrono::steady_clock::now();
-    OwnRuns runs;
-    for (const auto& [id, tps, on_cpus] : plans ? *plans : std::vector<HistoryStore::MeasuredPlan>()) {
-        auto& known = known_.try_emplace({id, on_cpus}).first->second;
-        if (!known || known->tps_per_gpu != tps) { // new, or run once more since
-            const auto document = store_->plan(id);
-            auto ran = document ? read_resolved(*document, "history") : Expected<ResolvedPlan>(Problem());
-            if (ran)
-                known = std::make_shared<const OwnRun>(OwnRun{measured_layout(*ran), *ran, tps});
-        }
-        if (known && (!on_cpus || known->plan.cluster.gpu.is_cpu())) // else it says nothing of the plan's GPUs
-            runs.push_back(known);
-    }
-    return runs;
-}
-
-OwnRuns HistoryEvidence::near(const ResolvedPlan& plan)
-{
-    OwnRuns runs = latest(plan);
     std::erase_if(runs, [&](const auto& run) { return !is_near(run->layout, plan); });
     return runs;
 }
-
-OwnRuns HistoryEvidence::of_job(const ResolvedPlan& plan)
-{
-    OwnRuns runs = latest(plan);
-    std::erase_if(runs, [&](const auto& run) { return !is_same_job(run->layout, plan); });
-    return runs;
-}
+} // namespace
 
 void weigh_own_runs(Prediction& prediction, const OwnRuns& near)
 {
@@ -238,8 +196,12 @@ void weigh_own_runs(Prediction& prediction, const OwnRuns& near)
     if (!is_plausible(prediction))
         prediction.evidence = Evidence::extrapolated;
     if (prediction.interval && verdict.wrong) {
-        widen(prediction.interval->step_time_s, *prediction.step_time_s * std::exp(verdict.error - taken));
-        widen(prediction.interval->tps_per_gpu, *prediction.tps_per_gpu * std::exp(taken - verdict.error));
+        for (const double error : {verdict.least_error, verdict.most_error}) {
+            if (error == 0)
+                continue; // none lies outside on that side
+            widen(prediction.interval->step_time_s, *prediction.step_time_s * std::exp(error - taken));
+            widen(prediction.interval->tps_per_gpu, *prediction.tps_per_gpu * std::exp(taken - error));
+        }
     }
     if (prediction.interval && prediction.own_shift)
         keep_above_the_bound(prediction);
@@ -361,11 +323,23 @@ void use_own_runs(SearchRequest& request)
     };
 }
 
+std::function<Prediction(const ResolvedPlan&)> predicting_beside_own_runs(const ResolvedPlan& plan)
+{
+    return [runs = own_history().latest(plan)](const ResolvedPlan& of) {
+        Prediction prediction = predict(of);
+        weigh_own_runs(prediction, near_of(runs, of));
+        return prediction;
+    };
+}
+
 Prediction predict_with_evidence(const ResolvedPlan& plan)
 {
     Prediction prediction = predict(plan);
     weigh_measurements(prediction, shipped_layouts());
-    weigh_own_runs(prediction, own_history().near(plan));
+    HistoryEvidence& history = own_history();
+    weigh_own_runs(prediction, history.near(plan));
+    if (history.trouble())
+        prediction.warnings.push_back("your own runs are not in this answer: " + history.trouble()->line());
     return prediction;
 }
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,34 +27,42 @@ struct OwnRun {
 };
 using OwnRuns = std::vector<std::shared_ptr<const OwnRun>>;
 
-// What ran according to a history. Each plan of it is read once; runs that were added or deleted since count at once. A
-// history that is missing, damaged or of another version vouches for nothing (those who show it say what is wrong with
-// it). One that cannot be read, as while another program keeps it locked, is waited for once and asked again later.
+// What ran according to a history. Each plan of it is read once; runs that were added or deleted since count at once,
+// those that no GPU can have reached never. A history that is missing, damaged or of another version vouches for
+// nothing. One that cannot be read, as while another program keeps it locked, is waited for once and asked again later.
 // One thread each.
 class HistoryEvidence {
 public:
     explicit HistoryEvidence(std::filesystem::path file);
-    // Of the latest 1,000 plans that ran with the plan's stack and model those whose layout is its own or a neighbour.
+    // The latest 1,000 plans that ran with the plan's stack and model.
+    OwnRuns latest(const ResolvedPlan& plan);
+    // Those of them whose layout is the plan's own or a neighbour.
     OwnRuns near(const ResolvedPlan& plan);
     // Those of them that ran the plan's job, whatever their layout.
     OwnRuns of_job(const ResolvedPlan& plan);
+    // Why what ran is not known; empty where it is, and where there is no history.
+    [[nodiscard]] const std::optional<Problem>& trouble() const { return trouble_; }
 
 private:
-    OwnRuns latest(const ResolvedPlan& plan);
-
     std::filesystem::path file_;
     std::optional<HistoryStore> store_;
     std::optional<std::chrono::steady_clock::time_point> refused_; // when it could not be read
+    std::optional<Problem> trouble_; // since then
     std::map<std::pair<int64_t, bool>, std::shared_ptr<const OwnRun>> known_; // by plan, on CPUs; null: unreadable
 };
 
 // Runs of a neighbour make a calibrated prediction "measured" where it is right about them. Where it is not, it is not
-// called measured, whoever else ran that layout: its interval is widened to what it would be if it were as wrong here,
-// and a warning says so.
+// called measured, whoever else ran that layout: its interval is widened to what it would be if it were as wrong here
+// as about any of them, and a warning names the one that it is furthest off.
 void weigh_own_runs(Prediction& prediction, const OwnRuns& near);
 
-// predict(), and its evidence is "measured" where a shipped table or the user's history has a layout near it.
+// predict(), and its evidence is "measured" where a shipped table or the user's history has a layout near it. A history
+// that is there and cannot be read is a warning: with it the answer may be another one.
 Prediction predict_with_evidence(const ResolvedPlan& plan);
+
+// predict() with the times that own runs give it, for many plans of one model and stack, on any thread. The history is
+// read now.
+std::function<Prediction(const ResolvedPlan&)> predicting_beside_own_runs(const ResolvedPlan& plan);
 
 // The evidence of many layouts of one job, as predict_with_evidence() would find it for each: what was measured of the
 // job is gathered once, when the first layout asks. One thread each.

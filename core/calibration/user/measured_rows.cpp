@@ -2,6 +2,7 @@
 #include "core/calibration/user/measured_rows.h"
 #include "core/base/text.h"
 #include "core/calibration/fit/measured_row.h"
+#include "core/calibration/user/table_runs.h"
 #include "core/history/run_state.h"
 
 #include <algorithm>
@@ -46,6 +47,10 @@ Expected<MeasuredRows> history_rows(
             row.memory_gib = summary.measured_memory_gib;
             if (!row.step_time_s && !row.memory_gib) {
                 skip("has no measured steps (" + std::string(name(summary.state)) + ")");
+                continue;
+            }
+            if (summary.steps == 1 && summary.target != kImportedTarget) {
+                skip("ended behind its first step, which warms up");
                 continue;
             }
         }

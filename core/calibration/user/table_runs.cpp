@@ -15,7 +15,7 @@ Json measured_run(const ResolvedPlan& plan, const std::string& identity, const s
     const std::string& state, const std::string& problem, const std::vector<Json>& events)
 {
     return {{"fourfold_run", 1}, {"id", "import-" + sha256_hex(identity).substr(0, 20)}, {"name", name},
-        {"target", "imported"}, {"stack", plan.stack.id}, {"state", state}, {"problem", problem},
+        {"target", kImportedTarget}, {"stack", plan.stack.id}, {"state", state}, {"problem", problem},
         {"created", history::now_text()}, {"plan_hash", plan_hash(plan)}, {"layout_hash", layout_hash(plan)},
         {"plan", to_json(plan, PresetStyle::inlined)}, {"prediction", to_json(predict_with_evidence(plan))},
         {"hosts", Json::array()}, {"environment", Json::object()}, {"events", {{"events", events}}}};

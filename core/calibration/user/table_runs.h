@@ -13,6 +13,9 @@
 
 namespace fourfold {
 
+// The target of runs that were read from a table or from another program's log.
+inline constexpr const char* kImportedTarget = "imported";
+
 // The document that import_run() takes, of a run that was measured elsewhere. The id follows from
 // `identity`, so that the same measurement is not taken twice. `events` as in events.jsonl, with seq from 0.
 Json measured_run(const ResolvedPlan& plan, const std::string& identity, const std::string& name,

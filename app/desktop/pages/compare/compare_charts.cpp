@@ -10,6 +10,7 @@
 #include "app/models/shared/text.h"
 #include "app/view/answer.h"
 #include "app/view/compare/comparison_bars.h"
+#include "core/calibration/user/evidence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -153,21 +154,21 @@ void CompareCharts::startScaling()
                                                    : std::string()});
     }
     // The old thread is asked to stop and joined by the assignment; it looks at its token between two predictions.
-    m_scalingThread = std::jthread(
-        [this, serial = m_serial, entries = std::move(entries), published = m_published](const std::stop_token& stop) {
-            std::vector<CurveSeries> curves;
-            for (const view::ScalingSeries& series : view::scaling_series(entries, m_presets, predict, stop))
-                curves.push_back(curveOf(series));
-            if (stop.stop_requested())
+    m_scalingThread = std::jthread([this, serial = m_serial, entries = std::move(entries), published = m_published](
+                                       const std::stop_token& stop) {
+        std::vector<CurveSeries> curves;
+        for (const view::ScalingSeries& series : view::scaling_series(entries, m_presets, predict_with_evidence, stop))
+            curves.push_back(curveOf(series));
+        if (stop.stop_requested())
+            return;
+        curves.insert(curves.end(), published.begin(), published.end());
+        QMetaObject::invokeMethod(this, [this, serial, curves = std::move(curves)]() mutable {
+            if (serial != m_serial)
                 return;
-            curves.insert(curves.end(), published.begin(), published.end());
-            QMetaObject::invokeMethod(this, [this, serial, curves = std::move(curves)]() mutable {
-                if (serial != m_serial)
-                    return;
-                m_scaling->showCurves(std::move(curves), tr("GPUs"), tr("tokens/s per GPU"));
-                emit scalingReady();
-            });
+            m_scaling->showCurves(std::move(curves), tr("GPUs"), tr("tokens/s per GPU"));
+            emit scalingReady();
         });
+    });
 }
 
 } // namespace fourfold::ui

@@ -10,6 +10,7 @@
 #include "app/view/compare/grid_around.h"
 #include "app/view/plan/facts.h"
 #include "core/calibration/score_card.h"
+#include "core/calibration/user/evidence.h"
 #include "core/plan/plan_edit.h"
 #include "core/report/views/grid_table.h"
 
@@ -202,7 +203,7 @@ void SweepView::start()
     m_map->setStale(true);
     m_work.start([this, plan = *plan, layouts = std::move(layouts), gpus = std::move(gpus),
                      measured = std::move(measured)](const std::stop_token& stop) -> Background::Done {
-        LayoutGrid grid = sweep_layouts(plan, layouts, gpus, 0, {}, stop);
+        LayoutGrid grid = sweep_layouts(plan, layouts, gpus, 0, {}, stop, predicting_beside_own_runs(plan));
         return [this, plan, grid = std::move(grid), measured]() mutable {
             m_base = plan;
             m_grid = std::move(grid);

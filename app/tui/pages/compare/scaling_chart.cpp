@@ -7,6 +7,7 @@
 #include "app/tui/widgets/series_look.h"
 #include "app/view/text.h"
 #include "core/base/json_member.h"
+#include "core/calibration/user/evidence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +35,7 @@ void ScalingChart::tick(const std::vector<Compared>& compared)
     for (const Compared& one : compared_)
         entries.push_back({one.name, one.prediction->plan, one.tps_per_gpu, one.table});
     const view::Predicting predicting
-        = desk_.predict() ? view::Predicting(desk_.predict()) : view::Predicting(fourfold::predict);
+        = desk_.predict() ? view::Predicting(desk_.predict()) : view::Predicting(predict_with_evidence);
     work_.start([this, entries, predicting](const std::stop_token& stop) -> view::Background::Done {
         return [this, series = view::scaling_series(entries, desk_.presets(), predicting, stop)] { series_ = series; };
     });

@@ -7,6 +7,7 @@
 #include "app/view/compare/grid_chart.h"
 #include "app/view/compare/published.h"
 #include "core/base/text.h"
+#include "core/calibration/user/evidence.h"
 #include "core/plan/plan_edit.h"
 #include "core/report/views/grid_table.h"
 
@@ -44,7 +45,7 @@ void SweepGrid::tick()
         }
     }
     work_.start([this, base = *plan, layouts, gpus](const std::stop_token& stop) -> view::Background::Done {
-        LayoutGrid grid = sweep_layouts(base, layouts, gpus, 0, {}, stop);
+        LayoutGrid grid = sweep_layouts(base, layouts, gpus, 0, {}, stop, predicting_beside_own_runs(base));
         return [this, grid = std::move(grid)] {
             grid_ = grid;
             column_ = std::min(column_, grid_.gpus.empty() ? 0 : grid_.gpus.size() - 1);
