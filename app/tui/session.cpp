@@ -5,19 +5,137 @@
 #include "core/base/json_member.h"
 #include "core/base/paths.h"
 
+#include <algorithm>
+
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 namespace fourfold::tui {
 
-std::filesystem::path Session::default_file()
+namespace {
+constexpr int kMostTerminals = 32;
+
+Json object_in(const std::filesystem::path& file)
 {
-    return data_folder() / "tui.json";
+    const Expected<Json> kept = read_json_file(file);
+    return kept && kept->is_object() ? *kept : Json();
 }
 
-Json Session::read() const
+// Of the file's terminal; invalid where another program has it.
+FileDescriptor lock_of(std::filesystem::path file)
 {
-    const Expected<Json> kept = read_json_file(file_);
-    return kept && kept->is_object() ? *kept : Json();
+    file.replace_extension(".lock");
+    FileDescriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (lock.valid() && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+        lock.close();
+    return lock;
+}
+
+std::vector<Json> plans_of(const Json& kept)
+{
+    const auto found = kept.is_object() ? kept.find("plans") : kept.end();
+    return kept.is_object() && found != kept.end() && found->is_array()
+        ? std::vector<Json>(found->begin(), found->end())
+        : std::vector<Json>();
+}
+
+bool is_unsaved(const Json& plan)
+{
+    return plan.is_object() && member_or(plan, "dirty", false);
+}
+
+std::string file_in(const Json& plan)
+{
+    return plan.is_object() ? member_or(plan, "file", std::string()) : std::string();
+}
+
+// What another terminal has open, as its files are: its changes are its own.
+Json without_changes(Json kept)
+{
+    Json plans = Json::array();
+    for (Json& plan : plans_of(kept)) {
+        if (is_unsaved(plan) && file_in(plan).empty())
+            continue;
+        if (plan.is_object())
+            plan["dirty"] = false;
+        plans.push_back(std::move(plan));
+    }
+    if (kept.is_object())
+        kept["plans"] = std::move(plans);
+    return kept;
+}
+} // namespace
+
+std::filesystem::path Session::default_folder()
+{
+    return data_folder();
+}
+
+Session::Session(std::filesystem::path folder)
+    : folder_(std::move(folder))
+    , file_(file_of(1))
+{
+    if (make_private_folders(folder_))
+        return; // said when there is something to keep
+    for (int terminal = 1; terminal <= kMostTerminals && !lock_.valid(); ++terminal) {
+        file_ = file_of(terminal);
+        lock_ = lock_of(file_);
+    }
+}
+
+std::filesystem::path Session::file_of(int terminal) const
+{
+    return folder_ / (terminal == 1 ? "tui.json" : "tui-" + std::to_string(terminal) + ".json");
+}
+
+Json Session::read()
+{
+    Json kept = object_in(file_);
+    if (!kept.is_object() && file_ != file_of(1))
+        kept = without_changes(object_in(file_of(1)));
+    const Json unsaved = take_unsaved();
+    if (unsaved.empty())
+        return kept;
+    if (!kept.is_object())
+        kept = Json::object();
+    std::vector<Json> plans = plans_of(kept);
+    for (const Json& plan : unsaved) {
+        const auto same = std::ranges::find_if(plans, [&](const Json& own) {
+            return !file_in(own).empty() && file_in(own) == file_in(plan) && !is_unsaved(own);
+        });
+        if (same != plans.end())
+            *same = plan;
+        else
+            plans.push_back(plan);
+    }
+    kept["plans"] = std::move(plans);
+    return kept;
+}
+
+// Nobody else takes them meanwhile; their files stay until this one has them.
+Json Session::take_unsaved()
+{
+    Json unsaved = Json::array();
+    for (int terminal = 1; lock_.valid() && terminal <= kMostTerminals; ++terminal) {
+        const std::filesystem::path file = file_of(terminal);
+        std::error_code error;
+        if (file == file_ || !std::filesystem::exists(file, error))
+            continue;
+        FileDescriptor lock = lock_of(file);
+        if (!lock.valid())
+            continue; // its program lives
+        bool any = false;
+        for (Json& plan : plans_of(object_in(file))) {
+            if (!is_unsaved(plan))
+                continue;
+            unsaved.push_back(std::move(plan));
+            any = true;
+        }
+        if (any)
+            taken_.push_back({file, std::move(lock)});
+    }
+    return unsaved;
 }
 
 namespace {
@@ -119,10 +237,16 @@ void Session::keep(Desk& desk, const Json& pages)
     if (text == written_)
         return;
     const Expected<void> outcome = write(text);
-    if (outcome)
+    if (outcome) {
         written_ = text;
-    else if (!failed_)
+        for (const Taken& taken : taken_) {
+            std::error_code error;
+            std::filesystem::remove(taken.file, error);
+        }
+        taken_.clear();
+    } else if (!failed_) {
         desk.tell("What is not saved would be lost in a crash: " + outcome.error().line(), view::Tone::warning);
+    }
     failed_ = !outcome;
 }
 

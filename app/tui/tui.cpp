@@ -55,7 +55,7 @@ Expected<void> run_tui(const TuiOptions& options)
     desk.find = options.find;
     if (!options.plan.empty())
         FOURFOLD_CHECK(check_given(options.plan)); // told here, before the screen
-    const Session session;
+    Session session;
     const Json kept = session.read();
     Session::restore_recent(kept, desk);
     const bool restored = Session::restore_plans(kept, desk);
@@ -70,7 +70,7 @@ Expected<void> run_tui(const TuiOptions& options)
         if (screen->has_clipboard())
             desk.terminal().fill_clipboard = [&screen](const std::string& text) { screen->copy(text); };
     }
-    Shell shell(desk, session, kept, options.plan.empty());
+    Shell shell(desk, std::move(session), kept, options.plan.empty());
     if (!options.plan.empty())
         desk.files().open_any(options.plan); // a plan beside what was open before
     if (linear) {
