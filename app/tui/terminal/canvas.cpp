@@ -24,6 +24,9 @@ constexpr std::array<Characters, 9> kNoWidth{{{0x300, 0x36F}, {0x483, 0x489}, {0
 constexpr std::array<Characters, 14> kWide{{{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0x33FF}, {0x3400, 0x4DBF},
     {0x4E00, 0x9FFF}, {0xA000, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF00, 0xFF60},
     {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}}};
+// Control characters, and those that turn the direction of writing: a terminal would obey them.
+constexpr std::array<Characters, 5> kObeyed{
+    {{0x1, 0x1F}, {0x7F, 0x9F}, {0x61C, 0x61C}, {0x2028, 0x202E}, {0x2066, 0x206F}}};
 bool in_ascii = false; // a program has one screen
 } // namespace
 
@@ -198,6 +201,8 @@ void Canvas::clear()
 
 void Canvas::put(int row, int column, char32_t character, Style style)
 {
+    if (is_among(kObeyed, character))
+        character = U'\uFFFD';
     const int width = width_of(character);
     if (row < 0 || row >= rows_ || column < 0 || column + width > columns_ || width == 0)
         return;

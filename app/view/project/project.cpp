@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/view/project/project.h"
 
+#include "core/base/input_file.h"
 #include "core/base/json_member.h"
 #include "core/base/text.h"
 #include "core/calibration/score_card.h"
 
 #include <algorithm>
 #include <utility>
+
+#include <sys/stat.h>
 
 namespace fourfold::view {
 
@@ -15,10 +18,13 @@ constexpr int kProjectFormat = 1;
 constexpr const char* kPublished = "published:";
 constexpr std::size_t kMostBytes = 16U << 20, kMostPlans = 1000, kLongestValue = 40; // characters
 
+// Empty: nothing is there. Of what cannot be read why not, which is another text than any that was.
 std::string text_there(const std::filesystem::path& file)
 {
     const Expected<std::string> text = read_text_file(file, kMostBytes);
-    return text ? *text : std::string();
+    if (text)
+        return *text;
+    return text.error().code == ProblemCode::not_found ? std::string() : text.error().line();
 }
 
 std::filesystem::path absolute_folder(const std::filesystem::path& folder)
@@ -247,6 +253,10 @@ Expected<void> Project::save()
     const std::string now = text();
     if (now == kept_)
         return {};
+    struct stat there { };
+    if (::stat(file().c_str(), &there) == 0 && !S_ISREG(there.st_mode)) // to write into a pipe would be to wait
+        return Problem{ProblemCode::io, "is " + kind_of_file(there.st_mode) + ", expected a file", "move it away",
+            file().string()};
     FOURFOLD_CHECK(write_file_atomically(file(), now));
     file_text_ = kept_ = now;
     return {};
