@@ -4,7 +4,9 @@
 #include "core/model/import_report.h"
 #include "core/plan/bound_fields.h"
 #include "core/plan/derived.h"
+#include "core/plan/fields.h"
 #include "core/plan/stage_layers.h"
+#include "core/stack/constants.h"
 
 #include <algorithm>
 
@@ -122,6 +124,53 @@ void note_bits_for_bytes(ResolvedPlan& plan)
     note("intra_node", plan.cluster.intra_node.bandwidth_gb_s, kFastestLinks, "GPU");
 }
 
+// Keys of a cluster's or a GPU's preset that nothing reads, as of a plan's own object.
+std::vector<std::string> unread_fields(const Json& preset, const std::string& pattern)
+{
+    std::vector<std::string> keys;
+    (void)check_types(preset, pattern, "", "", &keys); // what is of a wrong kind was refused before
+    for (const char* own : {"calibration", "base", "calibrated_rows"}) // of presets, not of plans
+        std::erase_if(
+            keys, [own](const std::string& key) { return key == own || key.starts_with(std::string(own) + "."); });
+    return keys;
+}
+
+std::vector<std::string> unread_constants(const Json& stack)
+{
+    std::vector<std::string> keys;
+    const auto look = [&](const Json& constants, const std::string& at) {
+        for (const auto& [key, value] : constants.items()) {
+            const bool is_known = key == "source" || key == "date" || key == "notes"
+                || std::ranges::find(kConstantTable, key, &ConstantInfo::name) != kConstantTable.end();
+            if (!is_known)
+                keys.push_back(at + key);
+        }
+    };
+    look(value_at(stack, "constants"), "constants.");
+    for (const auto& [gpu, constants] : value_at(stack, "gpu_constants").items())
+        look(constants, "gpu_constants." + gpu + ".");
+    return keys;
+}
+
+// A mistake in writing has no effect: it is told, as in a plan.
+void note_unread_keys(const Json& document, const Presets& presets, ResolvedPlan& plan)
+{
+    const auto look = [&](const char* kind, const Json& id, auto&& unread) {
+        const auto file
+            = id.is_string() ? presets.file(kind, id.get<std::string>()) : Expected<std::filesystem::path>(Problem());
+        const auto json = file ? read_json_file(*file) : Expected<Json>(Problem());
+        const std::vector<std::string> keys = json ? unread(*json) : std::vector<std::string>();
+        constexpr std::size_t kMostNamed = 5;
+        for (std::size_t i = 0; i < std::min(keys.size(), kMostNamed); ++i)
+            plan.notes.push_back(file->string() + ": " + printable(keys[i], kUncut) + ": unknown key, ignored");
+        return json ? value_at(*json, "gpu") : Json();
+    };
+    const Json gpu = look(
+        "clusters", value_at(document, "cluster"), [](const Json& json) { return unread_fields(json, "cluster"); });
+    look("gpus", gpu, [](const Json& json) { return unread_fields(json, "cluster.gpu"); });
+    look("stacks", value_at(document, "stack"), unread_constants);
+}
+
 Expected<void> resolve_layout(const Json& written, ResolvedPlan& plan)
 {
     Layout& layout = plan.layout;
@@ -168,6 +217,7 @@ Expected<ResolvedPlan> resolve_with(const Plan& plan, const Presets& presets, Id
     FOURFOLD_TRY(out.cluster, resolve_cluster(value_at(document, "cluster"), plan.where, presets, policy));
     note_bits_for_bytes(out);
     FOURFOLD_CHECK(resolve_stack(value_at(document, "stack"), presets, policy, out));
+    note_unread_keys(document, presets, out);
     if (out.stack.base && out.stack.base->changed)
         out.notes.push_back("stack " + out.stack.id + " was calibrated on an older version of " + out.stack.base->id
             + ": run `fourfold calibrate` again to take over what changed");
