@@ -181,6 +181,8 @@ Expected<Json> parse_json(std::string_view text, const std::string& where)
     };
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return problem("is empty, expected JSON");
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+        return Problem{ProblemCode::bad_input, "is in UTF-16, expected JSON in UTF-8", "save it as UTF-8", where};
     // The parser would take a NUL byte for the end and ignore what follows.
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
         return problem("not valid JSON: " + position(text, nul) + ": NUL byte");

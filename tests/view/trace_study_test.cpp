@@ -81,6 +81,31 @@ TEST_F(Study, RanksStandBesideTheStagesThatTheyAreOf)
     EXPECT_EQ(alone->measured.rows(), 0);
 }
 
+// Of other steps, of another job, opened twice: bars beside each other would look like one step.
+TEST_F(Study, TracesThatAreNoRanksOfOneStepAreSaid)
+{
+    const auto changed = [this](int rank, const std::function<void(Profile&)>& change) {
+        auto copy = std::make_shared<StepTrace>(*trace(rank));
+        change(*copy->profile);
+        return copy;
+    };
+    const auto remarks = [](const Traces& traces) {
+        const auto study = study_traces(traces, {});
+        return study ? study->remarks : std::vector<std::string>{study.error().line()};
+    };
+    EXPECT_THAT(remarks({trace(1), trace(1)}), Contains(HasSubstr("several traces say that they are of rank 1")));
+    EXPECT_THAT(remarks({trace(1), changed(2, [](Profile& profile) { profile.ranks = 64; })}),
+        Contains("the traces are of trainings with 8 and 64 ranks"));
+    EXPECT_THAT(remarks({trace(1),
+                    changed(2,
+                        [](Profile& profile) {
+                            for (ProfiledStep& step : profile.steps)
+                                step.number += 100;
+                        })}),
+        Contains(HasSubstr("no step in common")));
+    EXPECT_THAT(remarks({trace(1), trace(2)}), testing::IsEmpty());
+}
+
 TEST_F(Study, TracesOfStagesHaveTheirPartsAsTerms)
 {
     const Timeline planned{1, 3, {{0, SpanKind::forward, 0, 0, 0, 1}, {0, SpanKind::backward, 0, 0, 1, 3}}};

@@ -136,6 +136,31 @@ std::vector<std::int64_t> common_steps(const Traces& traces)
     return common ? std::vector<std::int64_t>(common->begin(), common->end()) : std::vector<std::int64_t>();
 }
 
+namespace {
+// What keeps several traces from being ranks of one step.
+void remark_on_ranks(const Traces& traces, std::vector<std::string>& remarks)
+{
+    std::set<int> ranks, twice, jobs;
+    bool has_steps = traces.size() > 1;
+    for (const auto& trace : traces) {
+        if (!trace->profile)
+            continue;
+        if (trace->profile->rank >= 0 && !ranks.insert(trace->profile->rank).second)
+            twice.insert(trace->profile->rank);
+        if (trace->profile->ranks > 0)
+            jobs.insert(trace->profile->ranks);
+        has_steps = has_steps && !trace->profile->steps.empty();
+    }
+    for (const int rank : twice)
+        remarks.push_back("several traces say that they are of rank " + std::to_string(rank));
+    if (jobs.size() > 1)
+        remarks.push_back("the traces are of trainings with " + std::to_string(*jobs.begin()) + " and "
+            + counted(*jobs.rbegin(), "rank"));
+    if (has_steps && common_steps(traces).empty())
+        remarks.emplace_back("the traces have no step in common: the last one of each is shown");
+}
+} // namespace
+
 Expected<TraceStudy> study_traces(const Traces& traces, const TraceBeside& beside, std::int64_t step)
 {
     TraceStudy study;
@@ -148,6 +173,7 @@ Expected<TraceStudy> study_traces(const Traces& traces, const TraceBeside& besid
     const std::vector<int> ranks = ranks_of(traces);
     if (const std::vector<std::int64_t> common = common_steps(traces); step < 0 && !common.empty())
         step = common.back();
+    remark_on_ranks(traces, study.remarks);
     int job = 0;
     for (std::size_t i = 0; i < traces.size(); ++i) {
         if (!traces[i]->profile)
