@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 namespace fourfold {
 
@@ -222,8 +223,40 @@ Expected<PlannedCluster> planned_cluster(const FoundCluster& found, const Cluste
             + (matches.empty() ? "" : "; nearest preset: " + matches.front().id + " (" + matches.front().why + ")")};
 }
 
+namespace {
+bool is_of_a_look(const Json& target)
+{
+    return target.is_object() && text_field(target, "name").starts_with(kFoundName);
+}
+
+// Settings that a look does not find are the user's.
+void keep_settings(const Json& before, Json& target)
+{
+    static const std::set<std::string> kFound{"fourfold_target", "id", "name", "kind", "hosts", "slurm"};
+    const Json usual = to_json(Target());
+    for (const auto& [key, value] : before.items()) {
+        if (!kFound.contains(key) && target.contains(key) && usual.contains(key) && target[key] == usual[key])
+            target[key] = value;
+    }
+}
+} // namespace
+
+Expected<void> check_saved_id(const std::string& id, const std::string& like)
+{
+    FOURFOLD_CHECK(check_target_id(id));
+    FOURFOLD_CHECK(check_cluster_id(id, like));
+    const std::filesystem::path file = own_file("targets", id);
+    const auto before = read_json_file(file);
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::symlink_status(file, error)) && !(before && is_of_a_look(*before)))
+        return Problem{
+            ProblemCode::refused, "exists and was not written by a look at hosts", "choose another id", file.string()};
+    return {};
+}
+
 Expected<SavedCluster> save_found(const FoundCluster& found, const ClusterChoice& choice, const Presets& presets)
 {
+    FOURFOLD_CHECK(check_saved_id(choice.id, choice.like));
     FOURFOLD_TRY(const Target target, chosen_target(found, choice));
     FOURFOLD_TRY(const PlannedCluster planned, planned_cluster(found, choice, presets));
     SavedCluster out{choice.id, planned.id, own_file("targets", choice.id), {}, chosen_gpus(found, choice)};
@@ -236,7 +269,9 @@ Expected<SavedCluster> save_found(const FoundCluster& found, const ClusterChoice
     }
     Json json = to_json(target);
     json["name"] = kFoundName + (found.report.hosts.empty() ? choice.id : found.report.hosts.front().name);
-    FOURFOLD_CHECK(write_own(out.target_file, json, before && text_field(*before, "name").starts_with(kFoundName)));
+    if (before && is_of_a_look(*before))
+        keep_settings(*before, json);
+    FOURFOLD_CHECK(write_own(out.target_file, json, before && is_of_a_look(*before)));
     return out;
 }
 

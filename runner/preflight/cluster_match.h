@@ -38,8 +38,11 @@ struct SavedCluster {
     std::filesystem::path target_file, cluster_file; // cluster_file empty: nothing was written
     int gpus = 0; // for the plan; 0 = its own
 };
+// Whether something that is found can be saved under the id, as far as that is known before the look.
+Expected<void> check_saved_id(const std::string& id, const std::string& like);
 // Writes both to the user's presets. Somebody else's file under the id stays (`refused`); one that a look or a
 // measurement wrote is replaced, but a measured cluster is kept and used.
+// What you wrote into such a target beside what was found (a prelude, variables, time limits ...) stays in it.
 Expected<SavedCluster> save_found(const FoundCluster& found, const ClusterChoice& choice, const Presets& presets);
 
 } // namespace fourfold

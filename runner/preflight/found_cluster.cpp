@@ -245,11 +245,17 @@ FoundNodes chosen_nodes(const FoundCluster& found, const ClusterChoice& choice)
     return out;
 }
 
+Expected<void> check_target_id(const std::string& id)
+{
+    if (id != kThisComputer)
+        return {};
+    return Problem{ProblemCode::bad_input, in_quotes(id) + " is always this computer as it is", "choose another id",
+        "id of the target"};
+}
+
 Expected<Target> chosen_target(const FoundCluster& found, const ClusterChoice& choice)
 {
-    if (choice.id == kThisComputer)
-        return Problem{ProblemCode::bad_input, in_quotes(choice.id) + " is always this computer as it is",
-            "choose another id", "id of the target"};
+    FOURFOLD_CHECK(check_target_id(choice.id));
     Target target = found.target;
     target.id = choice.id;
     if (choice.slurm) {

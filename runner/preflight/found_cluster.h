@@ -72,6 +72,8 @@ struct ClusterChoice {
 ClusterChoice first_choice(const FoundCluster& found, int gpus);
 // The nodes of the choice, and as what they are saved: checked as a file would be.
 FoundNodes chosen_nodes(const FoundCluster& found, const ClusterChoice& choice);
+// Whether a target of the id would be read.
+Expected<void> check_target_id(const std::string& id);
 Expected<Target> chosen_target(const FoundCluster& found, const ClusterChoice& choice);
 // GPUs of the plan on them; 0: it keeps its own number (cores only).
 int chosen_gpus(const FoundCluster& found, const ClusterChoice& choice);

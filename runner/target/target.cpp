@@ -38,6 +38,9 @@ Expected<Target> target_of_host(const std::string& text)
 Expected<Target> load_target(const std::string& name_or_file)
 {
     const bool is_file = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".json");
+    if (name_or_file.find("://") != std::string::npos)
+        return Problem{ProblemCode::bad_input, "is a web address, expected a host, a target or its file",
+            "write user@host or host:22", printable(name_or_file)};
     const Presets presets;
     auto preset = is_file ? Expected<std::filesystem::path>(name_or_file) : presets.file("targets", name_or_file);
     if (preset) {

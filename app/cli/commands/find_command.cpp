@@ -48,6 +48,8 @@ Expected<int> find(const FindOptions& options)
         FOURFOLD_TRY(const LaunchPreview preview, preview_probe(target, false));
         return show(preview, options.json);
     }
+    if (!options.no_save && !options.choice.id.empty()) // a look takes its time, and may ask for passwords
+        FOURFOLD_CHECK(check_saved_id(options.choice.id, options.choice.like));
     RunProgress progress(false, options.accept_new_hosts);
     const auto found = [&] {
         const StopSignals signals("stopping the look");
