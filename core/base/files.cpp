@@ -14,6 +14,8 @@
 namespace fourfold {
 
 namespace {
+constexpr const char* kNotOpened = "cannot be opened"; // to be read
+
 Problem io_problem(const std::filesystem::path& file, const std::string& what, int error)
 {
     Problem problem{ProblemCode::io, what + ": " + std::strerror(error), "", printable(file.string(), 4096)};
@@ -22,7 +24,8 @@ Problem io_problem(const std::filesystem::path& file, const std::string& what, i
     case ENOENT:
         problem.code = ProblemCode::not_found;
         if (file.has_parent_path() && !std::filesystem::exists(file.parent_path(), ignored))
-            problem.hint = "there is no such folder: make it first, or choose another";
+            problem.hint = what == kNotOpened ? "there is no such folder"
+                                              : "there is no such folder: make it first, or choose another";
         break;
     case ENOSPC:
     case EDQUOT:
@@ -143,7 +146,7 @@ Expected<FileDescriptor> open_regular(const std::filesystem::path& file)
         const int error = errno;
         if (error == ENXIO) // all that can be said of a socket
             FOURFOLD_CHECK(other_kind(file, "a socket or a device without a driver"));
-        return io_problem(file, "cannot be opened", error);
+        return io_problem(file, kNotOpened, error);
     }
     FOURFOLD_CHECK(check_regular(fd.get(), file));
     return fd;
@@ -182,7 +185,7 @@ Expected<std::string> read_input(const std::filesystem::path& file, std::size_t 
     const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
     if (!fd.valid()) {
         const int error = errno;
-        Problem problem = io_problem(file, "cannot be opened", error);
+        Problem problem = io_problem(file, kNotOpened, error);
         // Such a name cannot be used, whenever it is tried.
         if (error == ELOOP || error == ENAMETOOLONG || error == ENOTDIR)
             problem.code = ProblemCode::bad_input;

@@ -136,24 +136,27 @@ Expected<void> set_most_off(HistoryStore& store, const std::string& run, const s
     });
 }
 
-Expected<void> set_deleted(HistoryStore& store, const std::vector<std::string>& runs, bool deleted)
+Expected<std::size_t> set_deleted(HistoryStore& store, const std::vector<std::string>& runs, bool deleted)
 {
-    return guarded(store.impl().file, [&]() -> Expected<void> {
+    return guarded(store.impl().file, [&]() -> Expected<std::size_t> {
         WriteTransaction transaction(store.impl().database, Durability::flush);
         const std::string now = now_text();
+        std::size_t changed = 0;
         for (const std::string& run : runs) {
             // What was deleted before keeps its time.
             SQLite::Statement update(store.impl().database,
-                deleted ? "UPDATE runs SET deleted = coalesce(deleted, ?2) WHERE id = ?1"
-                        : "UPDATE runs SET deleted = NULL WHERE id = ?1");
+                deleted ? "UPDATE runs SET deleted = ?2 WHERE id = ?1 AND deleted IS NULL"
+                        : "UPDATE runs SET deleted = NULL WHERE id = ?1 AND deleted IS NOT NULL");
             update.bind(1, run);
             if (deleted)
                 update.bind(2, now);
-            if (update.exec() == 0)
+            if (update.exec() != 0)
+                ++changed;
+            else if (!store.impl().has_run(run))
                 return store.impl().unknown_run(run);
         }
         transaction.commit();
-        return {};
+        return changed;
     });
 }
 

@@ -26,8 +26,8 @@ Expected<void> set_note(HistoryStore& store, const std::string& run, const std::
 Expected<std::vector<std::string>> most_off_due(const HistoryStore& store);
 Expected<void> set_most_off(HistoryStore& store, const std::string& run, const std::optional<MostOff>& term);
 
-// Hides runs from list() and from "last", or brings them back: all or none.
-Expected<void> set_deleted(HistoryStore& store, const std::vector<std::string>& runs, bool deleted);
+// Hides runs from list() and from "last", or brings them back: all or none. How many of them were not so before.
+Expected<std::size_t> set_deleted(HistoryStore& store, const std::vector<std::string>& runs, bool deleted);
 // Removes deleted runs that do not go on (nothing could reach those by their ids any more) for good, with their steps
 // and events; `runs` empty: all deleted ones. Returns their ids, for their folders; not those that no program of ours
 // wrote and that could lead out of the folder of runs.

@@ -67,6 +67,10 @@ Problem unknown_field(const Plan& plan, const std::string& path)
     for (const Field& field : plan_fields())
         known.push_back(field.path);
     std::vector<std::string> near = nearest_words(path, known, 3);
+    for (std::string& one : near) { // lists are counted: run.data.0.path
+        for (std::size_t at = one.find("[]"); at != std::string::npos; at = one.find("[]"))
+            one.replace(at, 2, ".0");
+    }
     return {ProblemCode::bad_input, "no such field of a plan: " + in_quotes(path),
         near.empty() ? "fields are written as in layout.tp" : "did you mean " + joined(near, " or ") + "?", plan.where};
 }
@@ -97,7 +101,7 @@ Expected<Plan> with_field(const Plan& plan, const std::string& path, const std::
     const std::vector<std::string> parts = split(path);
     const Field* field = find_field(pattern_of(parts));
     const Field* around = open_object_around(parts);
-    if (!field && !around)
+    if ((!field && !around) || path.substr(0, path.find('.', path.find("[]"))).ends_with("[]"))
         return unknown_field(plan, path);
     FOURFOLD_TRY(Json json, read_value(value, holds_text(field, around), at_field(plan.where, path)));
 
@@ -111,7 +115,8 @@ Expected<Plan> with_field(const Plan& plan, const std::string& path, const std::
             std::size_t index = 0;
             std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), index);
             if (!is_index(parts[i]) || index >= at->size())
-                return Problem{ProblemCode::bad_input, "the list has " + std::to_string(at->size()) + " entries", "",
+                return Problem{ProblemCode::bad_input,
+                    "the list has " + std::to_string(at->size()) + (at->size() == 1 ? " entry" : " entries"), "",
                     at_field(plan.where, seen)};
             next = &(*at)[index];
         } else {

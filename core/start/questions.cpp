@@ -73,7 +73,7 @@ Expected<Json> preset_meant(const std::string& kind, const std::string& text, co
     const bool blank = trimmed(text).empty();
     return Problem{ProblemCode::not_found, "is no " + one + " that is known",
         near.empty() ? "`fourfold presets " + kind + "` lists them" : "did you mean " + joined(near, " or ") + "?",
-        blank ? in_quotes(text) : text};
+        blank ? in_quotes(text) : printable(text)};
 }
 
 } // namespace

@@ -166,6 +166,9 @@ Expected<int> show_recipe(const RecipeOptions& options, const Presets& presets)
     FOURFOLD_TRY(const Recipe recipe, read_recipe(options.id, presets));
     FOURFOLD_TRY(ResolvedPlan plan, resolve(recipe.plan, presets));
     if (!options.output.empty()) {
+        if (options.curve)
+            return Problem{ProblemCode::bad_input, "--curve prints, --output writes the plan and its scripts",
+                "give one of them", "arguments"};
         FOURFOLD_CHECK(check_output(options.output, {}));
         FOURFOLD_CHECK(write_recipe(recipe, options.output));
         std::cout << "saved in " << printable(options.output, kUncut) << "\n";

@@ -126,6 +126,8 @@ Expected<int> run_search(const SearchOptions& options)
             return run_measured_shapes(options.shape.measured, presets, format);
     }
     FOURFOLD_TRY(const auto request, request_of(options, axes, presets));
+    if (request.plan.training.schedule == Schedule::csv)
+        warn("a schedule file is of one shape: it is not among the schedules that are tried");
     if (!options.shape.shape || options.shape.with_layouts) {
         FOURFOLD_CHECK(consider_cost(request, options.any_size));
     }

@@ -47,10 +47,12 @@ std::string counted_runs(std::size_t count)
 Expected<std::string> mark(const std::vector<std::string>& ids, bool deleted)
 {
     FOURFOLD_TRY(Writable history, open_for(ids));
-    FOURFOLD_CHECK(set_deleted(history.store, history.ids, deleted));
-    return deleted ? counted_runs(history.ids.size()) + " deleted; `fourfold history restore "
-            + joined(history.ids, " ") + "` restores, `fourfold history purge` removes for good\n"
-                   : counted_runs(history.ids.size()) + " restored\n";
+    FOURFOLD_TRY(const std::size_t changed, set_deleted(history.store, history.ids, deleted));
+    if (changed == 0)
+        return std::string(deleted ? "deleted before" : "nothing to restore: not deleted") + "\n";
+    return deleted ? counted_runs(changed) + " deleted; `fourfold history restore " + joined(history.ids, " ")
+            + "` restores, `fourfold history purge` removes for good\n"
+                   : counted_runs(changed) + " restored\n";
 }
 
 } // namespace

@@ -98,6 +98,8 @@ Expected<ReadRuns> read_runs(const std::string& file, const PlanOptions& plan)
     } else {
         FOURFOLD_TRY(read.runs, view::runs_of_document(text, file));
     }
+    if (!plan.plan.empty() && read.source != view::ImportSource::log)
+        warn("--plan is of logs: what ran is said in " + file);
     return read;
 }
 

@@ -15,6 +15,9 @@ namespace fourfold::cli {
 
 namespace {
 
+constexpr std::size_t kLongestShown = 400; // of a name
+constexpr std::size_t kMostUnknown = 20; // keys that are named
+
 bool looks_like_file(const std::string& name)
 {
     return name.find('/') != std::string::npos || name.ends_with(".json") || name == "-";
@@ -84,7 +87,7 @@ Expected<std::filesystem::path> PlanOptions::file(const Presets& presets) const
         if (!preset) {
             Problem problem = std::move(preset).error();
             problem.message = "there is no file and no plan preset of this name";
-            problem.where = plan;
+            problem.where = printable(plan, kLongestShown);
             return problem;
         }
         file = *preset;
@@ -105,6 +108,11 @@ std::vector<std::string> unknown_key_warnings(const Plan& plan)
     for (const Field& field : plan_fields())
         known.push_back(field.path);
     for (const std::string& key : plan.unknown_keys) {
+        if (warnings.size() == kMostUnknown && plan.unknown_keys.size() > kMostUnknown + 1) {
+            warnings.push_back(
+                std::to_string(plan.unknown_keys.size() - kMostUnknown) + " further unknown keys, ignored");
+            break;
+        }
         if (key.find('"') != std::string::npos) { // quoted, as no path of a field looks like it
             warnings.push_back(
                 key + R"(: unknown key, ignored (objects stand in objects, as in {"layout": {"tp": 2}}))");

@@ -21,7 +21,10 @@ HistoryChange with(const std::filesystem::path& file, std::function<Expected<voi
 HistoryStep delete_runs(const std::filesystem::path& file, const std::vector<std::string>& ids)
 {
     const auto mark = [&](bool deleted) {
-        return with(file, [ids, deleted](HistoryStore& store) { return set_deleted(store, ids, deleted); });
+        return with(file, [ids, deleted](HistoryStore& store) -> Expected<void> {
+            FOURFOLD_CHECK(set_deleted(store, ids, deleted));
+            return {};
+        });
     };
     return {"Delete " + counted(double(ids.size()), "run"), mark(true), mark(false)};
 }
