@@ -69,7 +69,8 @@ TEST_F(OwnRunsOfTheCommand, MoveEveryAnswerAlike)
     EXPECT_NEAR(sum, moved, 1e-6) << "the table of the step time";
     ASSERT_EQ(fourfold({"timeline", plan_, "--output", "step.json"}).status, 0);
     double end = 0;
-    for (const Json& event : must(read_json_file(folder() / "step.json")).at("traceEvents"))
+    const Json trace = must(read_json_file(folder() / "step.json"));
+    for (const Json& event : trace.at("traceEvents"))
         if (event.value("ph", "") == "X")
             end = std::max(end, (event.at("ts").get<double>() + event.at("dur").get<double>()) * 1e-6);
     EXPECT_NEAR(end, moved, 1e-3) << "the timeline";
@@ -246,7 +247,8 @@ TEST_F(Mistakes, InMeasuredTables)
     EXPECT_THAT(fourfold({"calibrate", "--stack", "generic", mixed, "--dry-run"}).err,
         HasSubstr("1 row says stack torchtitan, and counts for generic as well"));
     const std::string once = file("once.csv", kColumns + row_of("a", "8000", "generic"));
-    EXPECT_THAT(fourfold({"calibrate", "--stack", "generic", once, once, "--dry-run"}).out, HasSubstr("from 1 row"));
+    EXPECT_THAT(fourfold({"calibrate", "--stack", "generic", once, once, "--dry-run"}).out,
+        HasSubstr("1 row not counted again: given twice"));
 
     fs::create_directories(folder() / "config/fourfold/presets");
     std::ofstream(folder() / "config/fourfold/presets/stacks") << "a file";

@@ -129,7 +129,7 @@ TEST_F(CheckpointCourse, BesideALinkAreOlderOnes)
 TEST_F(CheckpointCourse, IsTheSameOnAllNodes)
 {
     if (std::system("unshare -rm true 2>/dev/null") != 0)
-        GTEST_SKIP() << "name spaces cannot be made here";
+        GTEST_SKIP() << "no right to make name spaces here";
     const fs::path other = folder.path() / "other";
     const auto refused = [&](const fs::path& from) {
         const auto plan = tiny_plan(tokens, {"gpus=2", "layout.dp=2", "run.steps=9", load(from)});

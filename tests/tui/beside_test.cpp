@@ -105,9 +105,12 @@ TEST_F(TuiBeside, APipeInTheProjectsPlaceIsNotWaitedFor)
     TerminalProgram program(of(project), options(24, 120));
     ASSERT_TRUE(program.shows("a.plan.json - ours")) << program.grid().text();
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    note(program, "Mine");
     EXPECT_TRUE(program.shows("is a pipe, expected a file")) << program.grid().text();
+    program.type("\033");
+    ASSERT_TRUE(program.hides("Notes of ours")) << program.grid().text();
     program.type("q");
-    EXPECT_EQ(program.wait(), 0);
+    EXPECT_EQ(program.wait(), 0) << program.grid().text();
 }
 
 // SECURITY.md: text of others turns no writing round.

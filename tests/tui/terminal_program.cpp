@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
@@ -34,6 +35,8 @@ TerminalProgram::TerminalProgram(const std::vector<std::string>& command, const 
         execv(arguments[0], arguments.data());
         _exit(127);
     }
+    // Another program that kept it open would keep this one from being hung up.
+    fcntl(terminal_, F_SETFD, FD_CLOEXEC);
 }
 
 TerminalProgram::~TerminalProgram()

@@ -18,9 +18,13 @@ constexpr int kProjectFormat = 1;
 constexpr const char* kPublished = "published:";
 constexpr std::size_t kMostBytes = 16U << 20, kMostPlans = 1000, kLongestValue = 40; // characters
 
-// Empty: nothing is there. Of what cannot be read why not, which is another text than any that was.
+// Empty: nothing is there, or what save() refuses to write to. Of a file that cannot be read why not, which is another
+// text than any that was.
 std::string text_there(const std::filesystem::path& file)
 {
+    struct stat there { };
+    if (::stat(file.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+        return {};
     const Expected<std::string> text = read_text_file(file, kMostBytes);
     if (text)
         return *text;
