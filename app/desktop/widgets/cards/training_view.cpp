@@ -18,7 +18,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kExpectedColumn = 2;
-constexpr int kBudgetFormWidth = 330, kBudgetFieldWidth = 130;
+constexpr int kBudgetFormWidth = 330, kBudgetFieldWidth = 130, kBudgetFormHeight = 100;
 } // namespace
 
 class TrainingView::Figures : public TableModel {
@@ -89,6 +89,7 @@ QWidget* TrainingView::makeForm()
     grid->setRowStretch(row, 1);
     auto* form = new ScrollColumn(holderOf(grid));
     form->setProperty("gap", false);
+    form->setLeastHeight(kBudgetFormHeight);
     fixWidth(form, kBudgetFormWidth);
     return form;
 }

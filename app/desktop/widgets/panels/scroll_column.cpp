@@ -8,10 +8,6 @@
 
 namespace fourfold::ui {
 
-namespace {
-constexpr int kLeastHeight = 160;
-}
-
 ScrollColumn::ScrollColumn(QWidget* content, QWidget* parent)
     : QScrollArea(parent)
 {
@@ -24,9 +20,15 @@ ScrollColumn::ScrollColumn(QWidget* content, QWidget* parent)
     content->setAutoFillBackground(false);
 }
 
+void ScrollColumn::setLeastHeight(int height)
+{
+    m_leastHeight = height;
+    updateGeometry();
+}
+
 QSize ScrollColumn::minimumSizeHint() const
 {
-    return {widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width(), px(kLeastHeight)};
+    return {widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width(), px(m_leastHeight)};
 }
 
 QSize ScrollColumn::sizeHint() const

@@ -11,11 +11,15 @@ class ScrollColumn : public QScrollArea {
     Q_OBJECT
 public:
     explicit ScrollColumn(QWidget* content, QWidget* parent = nullptr); // takes ownership
+    void setLeastHeight(int height); // at 100 % zoom, where its place is low: inside a card
     [[nodiscard]] QSize minimumSizeHint() const override;
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;
+
+private:
+    int m_leastHeight = 160;
 };
 
 } // namespace fourfold::ui

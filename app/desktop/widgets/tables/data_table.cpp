@@ -30,6 +30,7 @@ DataTable::DataTable(QWidget* parent)
     auto* header = new TableHeader(this);
     setHorizontalHeader(header);
     connect(header, &TableHeader::columnsChosen, this, &DataTable::grow);
+    connect(header, &TableHeader::headingsResized, this, &DataTable::fitColumns);
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setSelectionMode(QAbstractItemView::SingleSelection);
     setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -169,8 +170,9 @@ void DataTable::grow()
 {
     if ((m_growing.isEmpty() && !m_isFitting) || m_widthsColumns < m_widths.size())
         return;
+    const int least = horizontalHeader()->minimumSectionSize(); // the zoom's font may have raised it
     for (int i = 0; i < std::min<qsizetype>(m_grown.size(), fittedColumns()); ++i) {
-        if (m_grown[i] > 0 && !isColumnHidden(i) && columnWidth(i) != m_grown[i])
+        if (m_grown[i] > 0 && !isColumnHidden(i) && columnWidth(i) != std::max(m_grown[i], least))
             return; // the user's
     }
     QList<int> widths, wanted; // wanted: what would show the words whole

@@ -29,6 +29,13 @@ TableHeader::TableHeader(QWidget* parent)
     setSectionsMovable(true);
 }
 
+void TableHeader::changeEvent(QEvent* event)
+{
+    QHeaderView::changeEvent(event);
+    if (event->type() == QEvent::FontChange)
+        emit headingsResized();
+}
+
 void TableHeader::contextMenuEvent(QContextMenuEvent* event)
 {
     QMenu menu;

@@ -18,8 +18,10 @@ public:
 
 signals:
     void columnsChosen(); // others are on show
+    void headingsResized(); // another font has come: later than the table's own
 
 protected:
+    void changeEvent(QEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override; // which columns are on show
     void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override;
     [[nodiscard]] QSize sectionSizeFromContents(int section) const override;
