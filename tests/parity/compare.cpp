@@ -22,6 +22,10 @@ std::vector<std::string> joined(std::vector<std::string> a, const std::vector<st
 
 Case of_steps(Case c, int steps)
 {
+    constexpr int kStepsOfRampUp = 6; // the fifth ends it
+    const auto ramps = [](const std::string& setting) { return setting.starts_with("training.ramp_up"); };
+    if (std::ranges::any_of(c.model, ramps))
+        steps = std::max(steps, kStepsOfRampUp);
     c.model.emplace_back("run.steps=" + std::to_string(steps));
     return c;
 }

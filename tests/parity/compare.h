@@ -52,9 +52,9 @@ Differences compare_with_one_rank(
 #ifdef FOURFOLD_EVERY_MESH
 constexpr int kSteps = 10;
 #else
-constexpr int kSteps = 6; // the second one begins with weights that the first one moved, the fifth ends a ramp-up
+constexpr int kSteps = 3; // the second one begins with weights that the first one moved, the third with moments as well
 #endif
-Case of_steps(Case c, int steps);
+Case of_steps(Case c, int steps); // at least, where a ramp-up has to end
 
 std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b);
 
