@@ -20,7 +20,7 @@ Expected<Target> ad_hoc(const std::string& text)
             FOURFOLD_TRY(SshPlace place, place_from_text(name, "--target"));
             user = place.user.empty() ? user : place.user;
             place.user = user;
-            target.hosts.push_back({place});
+            target.hosts.emplace_back(std::move(place));
         }
     }
     return target;

@@ -102,8 +102,8 @@ Expected<std::vector<TargetHost>> hosts_from_json(const Json& json, const std::s
     if (json.is_string()) {
         FOURFOLD_TRY(const auto names, expand_ranges(json.get<std::string>(), where));
         for (const std::string& name : names) {
-            FOURFOLD_TRY(const SshPlace place, place_from_text(name, where));
-            out.push_back({place});
+            FOURFOLD_TRY(SshPlace place, place_from_text(name, where));
+            out.emplace_back(std::move(place));
         }
         return out;
     }

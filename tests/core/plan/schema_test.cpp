@@ -22,8 +22,9 @@ TEST(PlanSchema, IsTheTableOfFields)
 {
     const std::string file = FOURFOLD_SOURCE_DIR "/resources/schemas/plan.schema.json";
     const std::string text = plan_schema().dump(2) + "\n";
-    if (std::getenv("FOURFOLD_UPDATE_SCHEMA") != nullptr)
+    if (std::getenv("FOURFOLD_UPDATE_SCHEMA") != nullptr) {
         ASSERT_TRUE(write_file_atomically(file, text));
+    }
     EXPECT_EQ(text, must(read_text_file(file))) << "run this test with FOURFOLD_UPDATE_SCHEMA=1";
 }
 
