@@ -222,7 +222,8 @@ QListWidget#compareList { background: %panel; border: 0; padding: 2px 7px; }
 QListWidget#compareList::item { padding: 5px 3px; }
 QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }
 QTabBar#planTabs, QTabBar#compareViews { background: %window; }
-QTabBar#planTabs::tab, QTabBar#compareViews::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; max-width: 260px; }
+QTabBar#planTabs::tab, QTabBar#compareViews::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; }
+QTabBar#planTabs::tab { max-width: 260px; }
 QTabBar#planTabs::tab:focus, QTabBar#compareViews::tab:focus { color: %accentText; }
 QTabBar#planTabs::tab:selected, QTabBar#compareViews::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
 QPushButton[small="true"] { background: %button; border: 1px solid %line; border-radius: 3px; padding: 2px 10px; min-height: 18px; }

@@ -2,6 +2,7 @@
 #include "app/desktop/pages/compare/compare_timelines.h"
 
 #include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/scroll_column.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/compare/trace_difference.h"
 #include "core/predict/step_time.h"
@@ -35,7 +36,7 @@ CompareTimelines::CompareTimelines(QWidget* parent)
     for (TimelineView* view : m_views)
         view->setTogether(m_both);
     m_views[0]->linkWindow(*m_views[1]);
-    setLayout(columnOf({makeControls(), {m_both, 1}}));
+    setLayout(columnOf({makeControls(), {new ScrollColumn(m_both), 1}}));
 }
 
 QWidget* CompareTimelines::makeControls()

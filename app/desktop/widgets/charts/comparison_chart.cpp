@@ -34,7 +34,8 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kChartLegendLine = 17; // lengths at 100 % zoom
-constexpr int kAxisRoom = 72, kLabelMargin = 18;
+constexpr int kAxisRoom = 84, kLabelMargin = 18;
+constexpr int kBesideLabel = 2 * 4 + 2; // pixels, at any zoom: Qt's padding, and what fonts round to
 constexpr int kBelowBars = 34, kBelowCurves = 54, kTickHeight = 22;
 constexpr int kLeastLetters = 7; // of a cut name
 
@@ -396,7 +397,8 @@ void ComparisonChart::paintMark(QPainter& painter, const LegendEntry& entry, con
 void ComparisonChart::nameCategories()
 {
     const int bars = std::max<int>(1, static_cast<int>(m_categories.size()));
-    const int room = (m_view->width() - px(kAxisRoom)) / bars - px(kLabelMargin);
+    // As Qt Charts shares out: a place for each edge of a bar, not for each bar, less what stands beside a label.
+    const int room = (m_view->width() - px(kAxisRoom)) / (bars + 1) - kBesideLabel;
     const QFont font = scaledFont(-1);
     QStringList names;
     for (const QString& name : m_categories) {
