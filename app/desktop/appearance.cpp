@@ -5,6 +5,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card_accessible.h"
 #include "app/desktop/widgets/panels/announcer.h"
+#include "app/desktop/widgets/panels/chooser_accessible.h"
 #include "app/desktop/widgets/text/choice_names.h"
 #include "app/desktop/widgets/text/cut_text_tips.h"
 
@@ -54,6 +55,7 @@ void prepareAppearance()
     QApplication::setStyle(new AppStyle);
     QApplication::setFont(baseFont());
     installCardAccessibility();
+    installChooserAccessibility();
     installAnnouncements();
     qApp->installEventFilter(new CutTextTips(qApp));
     qApp->installEventFilter(new ChoiceNames(qApp));

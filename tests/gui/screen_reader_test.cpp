@@ -9,6 +9,7 @@
 
 #include <QAbstractItemModel>
 #include <QAccessible>
+#include <QComboBox>
 #include <QPushButton>
 #include <QTableView>
 
@@ -217,6 +218,25 @@ private slots:
         }
         QVERIFY2(faults.isEmpty(), qPrintable(faults.join(QLatin1Char('\n'))));
         QVERIFY2(stops > 8, qPrintable(QString::number(stops)));
+    }
+
+    // Orca reads a combo box by its text, and passes over a new name or value.
+    void aChooserSaysWhatItStandsAt()
+    {
+        Fixture w;
+        w.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&w.window));
+        auto* box = w.child<QComboBox>("layout.order");
+        Told* told = QAccessible::queryAccessibleInterface(box);
+        QVERIFY(told && told->textInterface());
+        const auto said = [&] { return told->textInterface()->text(0, told->textInterface()->characterCount()); };
+        QCOMPARE(said(), box->currentText());
+        box->setFocus();
+        const QString before = box->currentText();
+        QTest::keyClick(box, box->currentIndex() > 0 ? Qt::Key_Up : Qt::Key_Down);
+        QVERIFY(box->currentText() != before);
+        QCOMPARE(said(), box->currentText());
+        QVERIFY(test::announcements(w.window).contains(box->currentText()));
     }
 
     // Row by row and cell by cell, with the title of the column.

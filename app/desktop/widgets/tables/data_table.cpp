@@ -263,6 +263,16 @@ void DataTable::contextMenuEvent(QContextMenuEvent* event)
     menu.exec(event->globalPos());
 }
 
+// Qt 6.4 tells a screen reader that the focus has come to the cell, also where the table does not have it: every edit
+// of a plan would be answered by the first line of the advice.
+void DataTable::currentChanged(const QModelIndex& current, const QModelIndex& previous)
+{
+    if (hasFocus())
+        QTableView::currentChanged(current, previous);
+    else
+        QAbstractItemView::currentChanged(current, previous);
+}
+
 void DataTable::keyPressEvent(QKeyEvent* event)
 {
     if (event->matches(QKeySequence::Copy)) {
