@@ -44,9 +44,10 @@ fourfold_find_module(ZLIB zlib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
 add_library(fourfold_options INTERFACE)
-# GCC 12 sees overlapping copies in std::string's own operator+ (its bug 105651): a warning, but no error.
+# GCC 12 sees overlapping copies in std::string's own operator+ (its bug 105651): a warning, but no error. Tests name
+# the members that matter to them; the others are empty.
 target_compile_options(fourfold_options INTERFACE -Wall -Wextra
-    "$<$<BOOL:${FOURFOLD_WERROR}>:-Werror;-Wno-error=restrict>")
+    "$<$<BOOL:${FOURFOLD_WERROR}>:-Werror;-Wno-error=restrict;-Wno-error=missing-field-initializers>")
 target_include_directories(fourfold_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(FOURFOLD_SANITIZE)
     # GCC 12 with sanitizers takes std::function inside std::regex for uninitialized.

@@ -46,10 +46,12 @@ public:
             return;
         const QRectF logical(at.x(), at.y() - item.ascent(), item.width(), item.ascent() + item.descent());
         const QTransform transform = painter()->transform();
-        DrawnText drawn{item.text(), transform.mapRect(logical)};
+        // The letters themselves: a font that stands in for another one may ask for lines half as high again.
+        const QRectF ink = QFontMetricsF(item.font()).tightBoundingRect(item.text()).translated(at);
+        DrawnText drawn{item.text(), transform.mapRect(logical), transform.mapRect(ink)};
         if (painter()->hasClipping()) {
             const QRectF clip = transform.mapRect(painter()->clipBoundingRect());
-            drawn.cut = !clip.adjusted(-kTolerance, -kTolerance, kTolerance, kTolerance).contains(drawn.box)
+            drawn.cut = !clip.adjusted(-kTolerance, -kTolerance, kTolerance, kTolerance).contains(drawn.ink)
                 && clip.intersects(drawn.box);
         }
         texts.push_back(std::move(drawn));
@@ -131,8 +133,8 @@ std::vector<DrawnText> drawnTexts(QWidget& widget)
         widget.render(&painter, {}, {}, {});
     }
     for (DrawnText& drawn : sheet.texts()) {
-        drawn.cut = drawn.cut || drawn.box.left() < -kTolerance || drawn.box.top() < -kTolerance
-            || drawn.box.right() > widget.width() + kTolerance || drawn.box.bottom() > widget.height() + kTolerance;
+        drawn.cut = drawn.cut || drawn.ink.left() < -kTolerance || drawn.ink.top() < -kTolerance
+            || drawn.ink.right() > widget.width() + kTolerance || drawn.ink.bottom() > widget.height() + kTolerance;
     }
     return sheet.texts();
 }

@@ -63,8 +63,9 @@ TEST(Recipes, TheirDiffsFitTheSources)
             continue;
         for (const Change& change : read_diff(guide, at)) {
             ++checked;
-            if (change.to != change.from)
+            if (change.to != change.from) {
                 EXPECT_EQ(std::ranges::count(files, change.to), 0) << change.to << " is there already";
+            }
             const Lines source = change.from.empty() ? Lines() : project_lines(change.from);
             for (const Lines& piece : change.before)
                 EXPECT_TRUE(piece.empty() || has_piece(source, piece))

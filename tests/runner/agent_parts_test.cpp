@@ -15,6 +15,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -472,7 +474,7 @@ TEST_F(AgentParts, ALimitOfTheProcessorsTimeIsNamed)
         const NodeCauses causes(folder);
         const pid_t rank = fork();
         if (rank == 0)
-            for (volatile int work = 0;; work = work + 1) { }
+            for (std::atomic<int> work = 0;; ++work) { }
         Culprit culprit;
         culprit.evidence = Evidence::signal;
         waitpid(rank, &culprit.wait_status, 0);

@@ -188,7 +188,7 @@ TEST_F(RestartsTest, ARunThatIsNotStarted)
     ASSERT_FALSE(never);
     EXPECT_EQ(never.error().message, "no answer");
     EXPECT_EQ(tried, 3);
-    for (const std::string& part : {"restart 1 of 3 was not started: a host: no answer", "restart 2 of 3 was not"})
+    for (const char* part : {"restart 1 of 3 was not started: a host: no answer", "restart 2 of 3 was not"})
         EXPECT_NE(said().find(part), std::string::npos) << said();
     tried = 0;
     code = ProblemCode::not_found;

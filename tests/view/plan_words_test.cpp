@@ -75,8 +75,9 @@ TEST(WholeTraining, InputsAreThePlansFieldsAndComeBackAsTheyWereWritten)
         plan = *changed;
     }
     for (const TrainingInput& input : training_inputs(plan, resolved)) {
-        if (std::string(input.path) != "budget.facility_factor")
+        if (std::string(input.path) != "budget.facility_factor") {
             EXPECT_EQ(input.written, "1250.5") << input.path;
+        }
     }
     const Expected<Plan> taken = with_value(plan, "budget.restart_s", *training_value("budget.restart_s", "  "));
     ASSERT_TRUE(taken);

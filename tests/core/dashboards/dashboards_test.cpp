@@ -40,7 +40,7 @@ std::string contents(const fs::path& file)
 
 Json event_of(const char* kind, int second, Json fields)
 {
-    char time[32];
+    char time[40]; // as long as two minutes and seconds of any number
     std::snprintf(time, sizeof time, "2026-01-01T00:%02d:%02d.250Z", second / 60, second % 60);
     fields["event"] = kind;
     fields["time"] = time;

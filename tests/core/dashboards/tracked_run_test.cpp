@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 Json step_event(int step)
 {
-    char time[32];
+    char time[40]; // as long as two minutes and seconds of any number
     std::snprintf(time, sizeof time, "2026-01-01T00:%02d:%02d.000Z", step / 60, step % 60);
     return {{"event", "step"}, {"time", time}, {"step", step}, {"loss", 8.0 / step}, {"tps_per_gpu", 1000 + step}};
 }

@@ -133,6 +133,7 @@ double active_from_table(const ModelShape& model)
             break;
         case ParameterKind::attention:
         case ParameterKind::mlp:
+        case ParameterKind::projection:
         case ParameterKind::router:
         case ParameterKind::head:
             sum += double(parameter.elements());

@@ -179,8 +179,9 @@ TEST(Roofline, NoShippedEfficiencyIsAboveOne)
         const auto expect = [&](const std::map<std::string, double>& constants) {
             for (const ConstantInfo& constant : kConstantTable) {
                 const auto own = constants.find(std::string(constant.name));
-                if (is_efficiency(constant) && own != constants.end())
+                if (is_efficiency(constant) && own != constants.end()) {
                     EXPECT_LE(own->second, 1) << id << " " << constant.name;
+                }
             }
         };
         expect(stack->constants);

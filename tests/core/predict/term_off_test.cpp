@@ -70,8 +70,9 @@ TEST(TermOff, WhatSumsLoseIsNoWaiting)
         timeline.spans.push_back({0, SpanKind::forward, i, 0, timeline.length_s, timeline.length_s + kEach});
     timeline.length_s = 100;
     for (const TermOff& term : terms_off(timeline, timeline)) {
-        if (term.term == "waiting")
+        if (term.term == "waiting") {
             EXPECT_EQ(term.predicted_s, 0);
+        }
     }
 }
 

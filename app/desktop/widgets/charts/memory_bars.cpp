@@ -18,7 +18,6 @@ namespace fourfold::ui {
 
 namespace {
 constexpr double kHeadroom = 40; // pixels
-constexpr int kLegendLine = 17;
 } // namespace
 
 MemoryBars::MemoryBars(QWidget* parent)
@@ -70,26 +69,9 @@ Plot MemoryBars::plotIn(const QRect& body) const
     return {QRectF(area.adjusted(axisRoom(top), 0, 0, 0)).translated(0, -1), {0, double(stages())}, {0, top}};
 }
 
-// In as many lines as the width asks for.
-std::vector<MemoryBars::LegendPlace> MemoryBars::legend(int width) const
+std::vector<LegendPlace> MemoryBars::legend(int width) const
 {
-    std::vector<LegendPlace> places;
-    const QFont font = scaledFont(-0.5); // of drawLegend()
-    int x = 0, line = 0;
-    const auto add = [&](const QString& text) {
-        const int needed = px(16) + lineWidth(font, text);
-        if (x > 0 && x + needed > width) {
-            x = 0;
-            ++line;
-        }
-        places.push_back({text, x, line});
-        x += needed + px(16);
-    };
-    for (const MemoryKind& kind : kMemoryKinds)
-        add(kind.label());
-    if (m_device > fullestTotal())
-        add(tr("Context"));
-    return places;
+    return placesOfMemoryKinds(width, m_device > fullestTotal() ? tr("Context") : QString());
 }
 
 void MemoryBars::paintBody(QPainter& painter, const QRect& area, const Theme& theme)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/charts/memory_kinds.h"
 #include "app/desktop/widgets/charts/plot.h"
 #include "core/predict/prediction.h"
 
@@ -38,10 +39,6 @@ protected:
     [[nodiscard]] QString tipAt(const QPoint& point) const override;
 
 private:
-    struct LegendPlace {
-        QString text;
-        int x = 0, line = 0;
-    };
     [[nodiscard]] Plot plotIn(const QRect& body) const;
     [[nodiscard]] std::vector<LegendPlace> legend(int width) const; // of the kinds, then of the context
     [[nodiscard]] bool limitIsOnScale() const;

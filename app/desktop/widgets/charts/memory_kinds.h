@@ -7,6 +7,8 @@
 
 #include <QCoreApplication>
 
+#include <vector>
+
 namespace fourfold::ui {
 
 struct MemoryKind {
@@ -23,5 +25,14 @@ inline constexpr MemoryKind kMemoryKinds[]{
     {QT_TRANSLATE_NOOP("Memory", "Optimizer"), &StageMemory::optimizer, &Theme::optimizer, Card::Fill::solid},
     {QT_TRANSLATE_NOOP("Memory", "Activations"), &StageMemory::activations, &Theme::activations, Card::Fill::solid},
     {QT_TRANSLATE_NOOP("Memory", "Buffers"), &StageMemory::other, &Theme::buffers, Card::Fill::hatched}};
+
+// Where the legend names a kind, from the upper left of its place.
+struct LegendPlace {
+    QString text;
+    int x = 0, line = 0;
+};
+inline constexpr int kLegendLine = 17; // its height at 100 % zoom
+// Of all kinds in their order, then of `more` (empty: nothing), in as many lines as the width asks for.
+std::vector<LegendPlace> placesOfMemoryKinds(int width, const QString& more = {});
 
 } // namespace fourfold::ui

@@ -49,7 +49,8 @@ void MemoryOverTime::setCursor(std::optional<double> seconds)
 Plot MemoryOverTime::plotIn(const QRect& area) const
 {
     const double top = view::memory_top(m_curve, m_usable);
-    return {QRectF(area.adjusted(axisRoom(top), px(26), -px(4), -px(18))), {0, m_length}, {0, top}};
+    const int legend = px(26) + placesOfMemoryKinds(area.width()).back().line * px(kLegendLine);
+    return {QRectF(area.adjusted(axisRoom(top), legend, -px(4), -px(18))), {0, m_length}, {0, top}};
 }
 
 void MemoryOverTime::paintBody(QPainter& painter, const QRect& area, const Theme& theme)
@@ -70,9 +71,12 @@ void MemoryOverTime::paintBody(QPainter& painter, const QRect& area, const Theme
 
 void MemoryOverTime::paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const
 {
-    int x = area.left();
-    for (const MemoryKind& kind : kMemoryKinds)
-        x = drawLegend(painter, x, area.top() + px(10), theme.*kind.color, kind.label(), kind.fill, theme);
+    const std::vector<LegendPlace> places = placesOfMemoryKinds(area.width());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const MemoryKind& kind = kMemoryKinds[i];
+        const int baseline = area.top() + places[i].line * px(kLegendLine) + px(10);
+        drawLegend(painter, area.left() + places[i].x, baseline, theme.*kind.color, places[i].text, kind.fill, theme);
+    }
 }
 
 void MemoryOverTime::paintStack(QPainter& painter, const Plot& plot, const Theme& theme) const
