@@ -10,11 +10,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <new>
 #include <stdexcept>
 #include <system_error>
-#include <vector>
 
 namespace fourfold {
 namespace {
@@ -29,10 +27,7 @@ TEST(UnlessThrown, WhatIsThrownIsAProblemAtItsPlace)
     });
     EXPECT_EQ(refused.error().line(), "x: no");
 
-    const auto memory = unless_thrown("plans:7", [] {
-        const std::vector<char> large(std::size_t(std::numeric_limits<std::ptrdiff_t>::max()) / 2);
-        return Expected<int>(int(large.size()));
-    });
+    const auto memory = unless_thrown("plans:7", []() -> Expected<int> { throw std::bad_alloc(); });
     ASSERT_FALSE(memory);
     EXPECT_TRUE(memory.error().line().starts_with("plans:7: there is not enough memory for this"));
     EXPECT_EQ(memory.error().exit_status(), 1);
@@ -72,6 +67,7 @@ TEST(UnlessThrown, ALimitIsNamed)
     EXPECT_EQ(line(ENOSPC), "x: the system refused: No space left on device");
 }
 
+#ifndef __SANITIZE_ADDRESS__ // which has terabytes of addresses from the start
 TEST(UnlessThrown, TheMemoryLimitOfTheSessionIsNamed)
 {
     const pid_t child = ::fork();
@@ -89,6 +85,7 @@ TEST(UnlessThrown, TheMemoryLimitOfTheSessionIsNamed)
     ::waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
 }
+#endif
 
 } // namespace
 } // namespace fourfold
