@@ -75,6 +75,7 @@ void ClusterForm::show_controls()
         form_.lines.push_back({"Options", "of sbatch: --mail-type=END", InputLine(first.options)});
     }
     form_.lines.push_back({"Taken as", "a cluster preset; empty: the best match", InputLine(first.like)});
+    form_.offer();
     form_.at = static_cast<int>(form_.lines.size());
     actions_.selected = 0;
     refresh();

@@ -74,7 +74,8 @@ void Exports::ask(const std::string& what, std::function<Table()> table, Picture
         endings += std::string(endings.empty() ? "" : "; ")
             + (picture.is_timeline ? ".svg, .pdf, .png or .trace.json (Chrome trace) for the picture"
                                    : ".svg, .pdf or .png for the picture");
-    auto prompt = std::make_unique<Prompt>("Export " + what, what + (table ? ".csv" : ".svg"),
+    const std::string offered = what + (table ? ".csv" : ".svg"); // before the table is moved into the prompt
+    auto prompt = std::make_unique<Prompt>("Export " + what, offered,
         [this, table = std::move(table), picture = std::move(picture), endings](const std::string& text) {
             static constexpr std::pair<const char*, TableFormat> kEndings[]{{".csv", TableFormat::csv},
                 {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},

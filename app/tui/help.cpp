@@ -32,8 +32,9 @@ std::string key_lines(const KeyMap& keys, const std::vector<Command>& commands)
 void show_keys(
     Desk& desk, const std::string& hints, const std::vector<Command>& of_page, const std::vector<Command>& everywhere)
 {
-    std::string text = "# This page\n" + desk.keys().shown(hints) + "\n" + key_lines(desk.keys(), of_page)
-        + "\n# Everywhere\n" + key_lines(desk.keys(), everywhere);
+    constexpr int kColumns = 74; // of the smallest usual screen
+    std::string text = "# This page\n" + joined(wrapped_items(desk.keys().shown(hints), kColumns), "\n") + "\n"
+        + key_lines(desk.keys(), of_page) + "\n# Everywhere\n" + key_lines(desk.keys(), everywhere);
     text += text_of("%-10s", "Ctrl+K") + "Find a command by some letters of it\n" + text_of("%-10s", "Ctrl+Z")
         + "Back to the shell; fg comes back here\n"
         + desk.keyed("\nArrows or `h j k l` move, `g` and `G` go to the ends, Ctrl+F and Ctrl+B turn pages. The mouse "

@@ -8,13 +8,15 @@
 
 namespace fourfold::tui {
 
-void RehearsalBox::look()
+void RehearsalBox::look(int columns)
 {
-    if (outcome_ || !job_.outcome())
+    if ((outcome_ && columns == columns_) || !job_.outcome())
         return;
+    columns_ = columns;
     const view::RehearsalOutcome& outcome = *job_.outcome();
     outcome_.emplace("Rehearsal",
-        outcome.text() + (outcome.has_timelines() ? "\nv shows the step as rehearsed beside the planned one\n" : ""));
+        outcome.text(static_cast<std::size_t>(columns))
+            + (outcome.has_timelines() ? "\nv shows the step as rehearsed beside the planned one\n" : ""));
     if (outcome.has_timelines())
         timelines_ = {{"as planned", std::make_shared<const Timeline>(outcome.planned)},
             {"as rehearsed", std::make_shared<const Timeline>(outcome.rehearsed)}};
@@ -22,7 +24,7 @@ void RehearsalBox::look()
 
 std::string RehearsalBox::read_out()
 {
-    look();
+    look(0); // read out, a table is none
     if (shows_timelines_)
         return "The step. " + compared_.said(timelines_, 0) + "\n";
     return outcome_ ? outcome_->read_out() : job_.progress_text() + "; x stops it, an empty line leaves it going\n";
@@ -40,7 +42,7 @@ void RehearsalBox::answer(const std::string& line)
 
 void RehearsalBox::draw(Canvas& canvas, const Look& look)
 {
-    this->look();
+    this->look(Pager::columns_in(canvas));
     if (shows_timelines_) {
         const Rect inside = draw_frame(canvas, canvas.rows() - 4, canvas.columns() - 6, "The step");
         compared_.draw(canvas, {inside.row, inside.column, inside.rows - 1, inside.columns}, timelines_, 0, look);

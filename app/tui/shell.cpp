@@ -191,14 +191,25 @@ void Shell::draw(Screen& screen)
         canvas_.text_in(rows - 2, 1, columns - 2, page().remark(), kMuted);
     else
         draw_message(rows - 2);
-    const std::string everywhere = desk_.keys().shown("? keys  ^K find  q quit");
-    canvas_.text_in(rows - 1, columns - width_of(everywhere) - 1, width_of(everywhere), everywhere, kMuted);
-    canvas_.text_in(rows - 1, 1, columns - width_of(everywhere) - 4, desk_.keys().shown(page().hints()), kMuted);
+    draw_hints(rows - 1);
     for (const std::unique_ptr<Overlay>& overlay : desk_.overlays())
         overlay->draw(canvas_, look);
     if (told_over_ && !desk_.overlays().empty())
         draw_message(rows - 2);
     screen.show(canvas_);
+}
+
+// The keys of what has them: of the page only while nothing stands over it.
+void Shell::draw_hints(int row)
+{
+    const int columns = canvas_.columns();
+    if (!desk_.overlays().empty()) {
+        canvas_.text_in(row, 1, columns - 2, desk_.overlays().back()->hints(), kMuted);
+        return;
+    }
+    const std::string everywhere = desk_.keys().shown("? keys  ^K find  q quit");
+    canvas_.text_in(row, columns - width_of(everywhere) - 1, width_of(everywhere), everywhere, kMuted);
+    canvas_.text_in(row, 1, columns - width_of(everywhere) - 4, desk_.keys().shown(page().hints()), kMuted);
 }
 
 // Up to three rows that end at this one, over the page: a name of a file may be long, and what is wrong comes behind

@@ -37,6 +37,7 @@ public:
 
 private:
     void draw(Screen& screen);
+    void draw_hints(int row);
     void draw_message(int last);
     void take_over_page(const Key& key); // of the overlay on top
     bool take_everywhere(const Key& key);

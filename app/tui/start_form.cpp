@@ -21,6 +21,7 @@ StartForm::StartForm(Desk& desk)
     form_.lines = {{"Model", "llama 405b, meta-llama/Llama-3.1-8B, a config.json", InputLine(first.model)},
         {"GPUs", "512", InputLine(first.gpus)}, {"Cluster", "dgx h100", InputLine(first.cluster)},
         {"Training", "15T tokens, 30 days; empty: 20 tokens per parameter", InputLine(first.extent)}};
+    form_.offer();
 }
 
 void StartForm::receive()
@@ -36,7 +37,10 @@ void StartForm::draw(Canvas& canvas, const Look&)
 {
     receive();
     const int columns = std::min(canvas.columns() - 6, 96);
-    const Rect inside = draw_frame(canvas, std::min(canvas.rows() - 2, 20), columns, "A plan from three answers");
+    constexpr int kUsual = 20; // rows; more where what was found needs them
+    const Rect inside
+        = draw_frame(canvas, std::clamp(wanted_rows(columns), std::min(canvas.rows() - 2, kUsual), canvas.rows() - 2),
+            columns, "A plan from three answers");
     int row = form_.draw(canvas, inside, kNames, true) + 1;
     const int last = inside.row + inside.rows - 1;
     if (start_.is_looking()) {
@@ -51,8 +55,9 @@ void StartForm::draw(Canvas& canvas, const Look&)
     }
     row = draw_answer(canvas, inside, row);
     canvas.text_in(last, inside.column, inside.columns,
-        is_answered() ? "Enter takes the plan, Tab back to the questions, Esc leaves"
-                      : "Enter to the next, from the last one it looks for a plan; Tab moves, Esc leaves",
+        is_answered() ? cut_ ? "Enter takes the plan, Space reads on, Tab to the questions, Esc leaves"
+                             : "Enter takes the plan, Tab back to the questions, Esc leaves"
+                      : "Enter to the next, from the last it looks for a plan; Tab moves, Esc leaves",
         kMuted);
 }
 
@@ -70,13 +75,33 @@ int StartForm::draw_answer(Canvas& canvas, const Rect& inside, int row)
         if (is_answered() && static_cast<int>(i) == list_.selected)
             canvas.restyle({row, inside.column, 1, inside.columns}, kReverse);
     }
+    cut_ = false;
     for (const std::string& sentence : start_.sentences()) {
         for (const std::string& text : wrapped(sentence, inside.columns)) {
+            cut_ = cut_ || row >= last;
             if (row < last)
                 canvas.text_in(row++, inside.column, inside.columns, text);
         }
     }
     return row;
+}
+
+int StartForm::wanted_rows(int columns) const
+{
+    int rows = static_cast<int>(form_.lines.size()) + kRowsPerChoice * static_cast<int>(start_.choices().size()) + 2;
+    for (const std::string& sentence : start_.sentences())
+        rows += static_cast<int>(wrapped(sentence, columns).size());
+    return rows;
+}
+
+void StartForm::read_on()
+{
+    std::string text;
+    for (const view::Start::Choice& choice : start_.choices())
+        text += choice.title + "\n" + choice.figures + "\n\n";
+    for (const std::string& sentence : start_.sentences())
+        text += sentence + "\n";
+    desk_.open(std::make_unique<Pager>("Why this plan", text));
 }
 
 void StartForm::key(const Key& key)
@@ -95,6 +120,8 @@ void StartForm::key(const Key& key)
     } else if (form_.is_behind()) {
         if (key.code == Key::enter)
             take_choice();
+        else if (key.is(' '))
+            read_on();
         else
             list_.key(key, count);
     } else if (key.code == Key::enter) {
@@ -152,6 +179,7 @@ void StartForm::ask()
     const Expected<void> asked
         = start_.ask({form_.text("Model"), form_.text("GPUs"), form_.text("Cluster"), form_.text("Training")});
     refusal_ = asked ? "" : asked.error().line();
+    form_.at = std::max(0, start_.refused());
 }
 
 void StartForm::take_choice()

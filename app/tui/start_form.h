@@ -22,6 +22,8 @@ private:
     void take_choice();
     [[nodiscard]] bool is_answered() const { return form_.is_behind() && start_.recommendation(); }
     int draw_answer(Canvas& canvas, const Rect& inside, int row);
+    [[nodiscard]] int wanted_rows(int columns) const; // for all that was found
+    void read_on(); // all of it, over the form
 
     Desk& desk_;
     view::Start start_;
@@ -29,6 +31,7 @@ private:
     List list_;
     Rect choices_place_; // as drawn last
     std::string refusal_;
+    bool cut_ = false; // there was no room for all that was found
 };
 
 } // namespace fourfold::tui

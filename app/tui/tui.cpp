@@ -73,6 +73,10 @@ Expected<void> run_tui(const TuiOptions& options)
     Shell shell(desk, std::move(session), kept, options.plan.empty());
     if (!options.plan.empty())
         desk.files().open_any(options.plan); // a plan beside what was open before
+    else if (!restored)
+        desk.tell(desk.keyed("`N` makes a plan from three answers, `o` opens one, `?` lists the keys"));
+    if (screen && !screen->note().empty())
+        desk.tell(screen->note(), view::Tone::warning);
     if (linear) {
         ::signal(SIGPIPE, SIG_IGN); // nobody reads any more: the input ends as well
         Linear(shell, desk, bell).run();

@@ -205,8 +205,8 @@ TEST_F(TuiHistory, WhatIsMarkedIsComparedAndHiddenTogether)
     program.type("5  ");
     ASSERT_TRUE(program.shows("2 marked")) << program.grid().text();
     program.type("C");
-    ASSERT_TRUE(program.shows("wide 01J00000")) << program.grid().text();
-    EXPECT_TRUE(program.shows("narrow 01J00000"));
+    ASSERT_TRUE(program.shows("wide \u00b7 00000C")) << program.grid().text();
+    EXPECT_TRUE(program.shows("narrow \u00b7 0000")) << program.grid().text();
     program.type("5D");
     ASSERT_TRUE(program.shows("Hide the 2 marked runs?")) << program.grid().text();
     program.type("y");

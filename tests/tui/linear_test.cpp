@@ -46,6 +46,15 @@ TEST_F(TuiLinear, QuestionsListsAndTextsAreLines)
     EXPECT_THAT(text, HasSubstr("d: drop them"));
 }
 
+// Words find a command of this page first, else of another one.
+TEST_F(TuiLinear, ACommandOfAnotherPageIsFound)
+{
+    const std::string text = said(fixed(), "2\nwhy memory\n5\nwhy throughput\nq\n");
+    EXPECT_THAT(text, HasSubstr("Page Search."));
+    EXPECT_THAT(text, HasSubstr("Derivation\r\nmemory: ")) << text;
+    EXPECT_THAT(text, Not(HasSubstr("nothing has these words"))) << text;
+}
+
 TEST_F(TuiLinear, ASearchIsReadOnceItIsThroughAndItsLayoutIsTaken)
 {
     TerminalProgram::Options dumb = options(24, 200);

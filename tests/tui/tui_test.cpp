@@ -290,7 +290,7 @@ TEST_F(Tui, ComparesTimelinesAndSweepsLayouts)
     program.type("v");
     ASSERT_TRUE(program.shows("An average stage:")) << program.grid().text();
     program.type("m");
-    ASSERT_TRUE(program.shows("tps_per_gpu, predicted")) << program.grid().text();
+    ASSERT_TRUE(program.shows("Tokens/s per GPU, predicted")) << program.grid().text();
     program.type("ll\r");
     ASSERT_TRUE(program.shows("Applied the chosen cell")) << program.grid().text();
 }

@@ -13,8 +13,10 @@
 namespace fourfold::test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kFailed = R"({"fourfold_rehearsal": 1, "ranks": 16, "rehearsed": 16, "steps": 2,
 "verdict": "failed", "fits": true, "deadlock": true, "problem": "rank 3 waits", "problems": ["rank 3 waits", "rank 1 waits"],
@@ -92,6 +94,11 @@ TEST_F(RehearsalJob, TellsHowFarItIsAndThenWhoIsToBlame)
     EXPECT_EQ(job.outcome()->stages->rows.size(), 1U);
     EXPECT_THAT(job.outcome()->text(), HasSubstr("rank 3 waits\nrank 1 waits\n"));
     EXPECT_THAT(job.outcome()->text(), HasSubstr("TP 2"));
+    // Where a table has no room its stages are read one by one, each figure with its name.
+    EXPECT_THAT(job.outcome()->text(), HasSubstr("collectives per step  messages per step"));
+    EXPECT_THAT(job.outcome()->text(60), Not(HasSubstr("collectives per step  messages per step")));
+    EXPECT_THAT(
+        job.outcome()->text(60), ContainsRegex("stage 0: tensors [0-9.]+ GiB, reserved .*collectives per step "));
 }
 
 TEST_F(RehearsalJob, StopsAtOnceAndSaysThatNothingIsProven)

@@ -2,6 +2,7 @@
 #include "app/models/search/heat_grid.h"
 
 #include "app/models/shared/text.h"
+#include "app/view/compare/grid_chart.h"
 
 #include <algorithm>
 
@@ -100,19 +101,7 @@ QString layoutName(const GridLayout& layout)
 
 QString gridValueLabel(GridValue value)
 {
-    switch (value) {
-    case GridValue::tps_per_gpu:
-        return tr("Tokens/s per GPU");
-    case GridValue::tflops_per_gpu:
-        return tr("TFLOP/s per GPU");
-    case GridValue::mfu:
-        return tr("MFU, %");
-    case GridValue::memory_gib:
-        return tr("Memory, GiB");
-    case GridValue::step_time_s:
-        return tr("Step time");
-    }
-    return {};
+    return fromUtf8(view::grid_value_label(value));
 }
 
 namespace {

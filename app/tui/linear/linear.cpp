@@ -275,6 +275,10 @@ void Linear::take(const std::string& line)
     else if (!take_key(words) && !shell_.page().take_line(words)) {
         std::unique_ptr<Picker> finder = shell_.finder(false); // a word is to mean one command
         finder->answer(words);
+        if (finder->finds_nothing()) {
+            finder = shell_.finder(); // of another page
+            finder->answer(words);
+        }
         desk_.open(std::move(finder));
     }
     shell_.settle_overlays();

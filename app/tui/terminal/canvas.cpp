@@ -186,6 +186,26 @@ std::vector<std::string> wrapped(std::string_view text, int columns)
     }
 }
 
+std::vector<std::string> wrapped_items(std::string_view line, int columns)
+{
+    constexpr std::string_view between = "  ";
+    std::vector<std::string> lines(1);
+    while (!line.empty()) {
+        const std::size_t end = std::min(line.find(between), line.size());
+        const std::string_view item = line.substr(0, end);
+        line.remove_prefix(std::min(line.find_first_not_of(' ', end), line.size()));
+        if (item.empty())
+            continue;
+        if (lines.back().empty())
+            lines.back() = item;
+        else if (width_of(lines.back()) + static_cast<int>(between.size()) + width_of(item) <= columns)
+            lines.back().append(between).append(item);
+        else
+            lines.emplace_back(item);
+    }
+    return lines;
+}
+
 Canvas::Canvas(int rows, int columns)
     : rows_(std::max(rows, 0))
     , columns_(std::max(columns, 0))

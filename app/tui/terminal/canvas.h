@@ -66,6 +66,9 @@ std::string fitted(std::string_view text, int columns);
 std::string fitted_in_middle(std::string_view text, int columns);
 // Lines of at most `columns` cells, broken at blanks.
 std::vector<std::string> wrapped(std::string_view text, int columns);
+// The same of a line of things with two blanks between them, each of which stays whole where a line holds it: hints,
+// names with their figures.
+std::vector<std::string> wrapped_items(std::string_view line, int columns);
 
 class Canvas {
 public:

@@ -5,6 +5,7 @@
 #include "app/tui/terminal/palette.h"
 #include "app/tui/terminal/raw_input.h"
 #include "app/tui/terminal/signals.h"
+#include "app/tui/terminal/types.h"
 #include "core/base/text.h"
 
 #define NCURSES_NOMACROS 1
@@ -30,7 +31,6 @@
 
 // Of <term.h>, which has words like `columns` as macros.
 extern "C" {
-int setupterm(const char* term, int descriptor, int* error);
 char* tigetstr(const char* name);
 }
 
@@ -107,8 +107,8 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
             "in scripts use the other commands, see fourfold --help");
     std::setlocale(LC_CTYPE, "");
     const char* const type = std::getenv("TERM");
-    int error = 0;
-    if (type == nullptr || *type == '\0' || ::setupterm(nullptr, STDOUT_FILENO, &error) != OK || error != 1)
+    const std::string known = known_type(type);
+    if (known.empty())
         return no_terminal("TERM=" + printable(type == nullptr ? "" : type) + " names no terminal that is known here",
             "set TERM to what your terminal is, for example xterm-256color");
     if (capability("cup").empty() || capability("ed").empty())
@@ -133,11 +133,13 @@ Expected<std::unique_ptr<Screen>> Screen::open(const ScreenOptions& options)
     handle_signals(); // before curses, which leaves those alone that are taken
     if (std::getenv("ESCDELAY") == nullptr)
         ::set_escdelay(25);
-    if (::newterm(nullptr, stdout, stdin) == nullptr) {
+    if (::newterm(known.c_str(), stdout, stdin) == nullptr) {
         forget_signals();
         return no_terminal("TERM=" + printable(type) + " cannot be used", "set TERM to what your terminal is");
     }
     std::unique_ptr<Screen> screen(new Screen);
+    if (known != type)
+        screen->note_ = "TERM=" + printable(type) + " is not known on this host: taken for " + known;
     screen->utf8_ = std::strcmp(::nl_langinfo(CODESET), "UTF-8") == 0;
     write_in_ascii(!screen->utf8_);
     screen->mouse_ = options.mouse;

@@ -33,6 +33,8 @@ public:
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
+    // What a person should know of it; may be empty.
+    [[nodiscard]] const std::string& note() const { return note_; }
     [[nodiscard]] int rows() const;
     [[nodiscard]] int columns() const;
     [[nodiscard]] bool has_colors() const { return colors_ > 0; }
@@ -79,6 +81,7 @@ private:
     void choose_colors(bool wanted);
     [[nodiscard]] unsigned attributes_of(const Style& style, short& pair);
 
+    std::string note_;
     int colors_ = 0; // 0: none
     bool utf8_ = false, mouse_ = false;
     bool asks_ = false; // the terminal may be asked

@@ -7,6 +7,12 @@
 
 namespace fourfold::tui {
 
+void FormLines::offer()
+{
+    for (Line& line : lines)
+        line.input.choose_all();
+}
+
 std::string FormLines::text(const std::string& name) const
 {
     const auto line = std::ranges::find(lines, name, &Line::name);
@@ -25,7 +31,7 @@ int FormLines::draw(Canvas& canvas, const Rect& place, int name_columns, bool ta
         if (line.input.text().empty() && !here)
             canvas.text_in(row, column, width, line.example, kMuted);
         else
-            line.input.draw(canvas, row, column, width, {Ink::normal, Ink::normal, false, false, true});
+            line.input.draw(canvas, row, column, width, {Ink::normal, Ink::normal, false, false, true}, here);
         if (here) {
             cursor_row = canvas.cursor_row;
             cursor_column = canvas.cursor_column;

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] bool is_behind() const { return at >= static_cast<int>(lines.size()); }
     [[nodiscard]] Line& here() { return lines[static_cast<std::size_t>(at)]; }
     [[nodiscard]] std::string text(const std::string& name) const; // empty where there is no such line
+    // What stands in them is an offer: in each, what is typed first takes its place.
+    void offer();
     // As many as have room in `place`, names in `name_columns` cells; the cursor is in the one that is typed in, where
     // `takes` keys. The row behind them.
     int draw(Canvas& canvas, const Rect& place, int name_columns, bool takes);

@@ -4,6 +4,7 @@
 #include "app/view/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::tui {
 
@@ -58,6 +59,13 @@ void InputLine::insert(std::string_view text)
 bool InputLine::key(const Key& key)
 {
     refusal_.clear();
+    const bool types = key.code == Key::paste || (key.code == Key::character && !key.ctrl);
+    const bool erases = key.code == Key::backspace || key.code == Key::erase;
+    if (std::exchange(chosen_, false) && (types || erases)) {
+        set({});
+        if (erases)
+            return true;
+    }
     if (key.code == Key::paste) {
         std::string_view text = key.text;
         while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
@@ -100,7 +108,7 @@ bool InputLine::key(const Key& key)
     return true;
 }
 
-void InputLine::draw(Canvas& canvas, int row, int column, int columns, Style style) const
+void InputLine::draw(Canvas& canvas, int row, int column, int columns, Style style, bool here) const
 {
     canvas.fill({row, column, 1, columns}, U' ', style);
     // What is before the cursor is shown from where it fits.
@@ -109,6 +117,7 @@ void InputLine::draw(Canvas& canvas, int row, int column, int columns, Style sty
         begin = after(begin);
     const std::string_view shown = std::string_view(text_).substr(begin);
     const int at = column + width_of(shown.substr(0, cursor_ - begin));
+    style.reverse = style.reverse || (chosen_ && here);
     if (hidden_)
         canvas.text_in(row, column, columns, std::string(static_cast<std::size_t>(width_of(shown)), '*'), style);
     else

@@ -16,6 +16,8 @@ public:
     explicit InputLine(std::string text = {}, bool hidden = false);
     [[nodiscard]] const std::string& text() const { return text_; }
     void set(std::string text);
+    // All of it is chosen: what is typed or pasted next takes its place; another key lets go of it.
+    void choose_all() { chosen_ = !text_.empty(); }
     [[nodiscard]] std::size_t cursor() const { return cursor_; } // byte
     // [begin, cursor) becomes `word`, the cursor stands behind it.
     void replace(std::size_t begin, const std::string& word);
@@ -23,8 +25,8 @@ public:
     // kMost stays out, which refusal() then says.
     bool key(const Key& key);
     [[nodiscard]] const std::string& refusal() const { return refusal_; }
-    // In `columns` cells, with the cursor of the canvas where it is typed.
-    void draw(Canvas& canvas, int row, int column, int columns, Style style = {}) const;
+    // In `columns` cells, with the cursor of the canvas where it is typed; `here`: it has the keys.
+    void draw(Canvas& canvas, int row, int column, int columns, Style style = {}, bool here = true) const;
 
 private:
     void insert(std::string_view text);
@@ -33,7 +35,7 @@ private:
 
     std::string text_, refusal_;
     std::size_t cursor_ = 0; // byte
-    bool hidden_;
+    bool hidden_, chosen_ = false; // chosen: all of the text
 };
 
 } // namespace fourfold::tui

@@ -9,10 +9,6 @@
 
 namespace fourfold::tui {
 
-namespace {
-constexpr int kNoBreaks = 1'000'000; // columns: the reader breaks lines
-}
-
 Rect draw_frame(Canvas& canvas, int rows, int columns, const std::string& title)
 {
     rows = std::min(rows + 2, canvas.rows());
@@ -73,15 +69,17 @@ void Picker::filter()
 
 void Picker::draw(Canvas& canvas, const Look&)
 {
-    int widest = width_of(title_) + 2, text_columns = 0;
+    int text_columns = 0, detail_columns = 0;
     for (const Item& item : items_) {
         text_columns = std::max(text_columns, width_of(item.text));
-        widest = std::max(widest, width_of(item.text) + (item.detail.empty() ? 0 : 2 + width_of(item.detail)));
+        detail_columns = std::max(detail_columns, width_of(item.detail));
     }
-    const int columns = std::clamp(widest + 2, 40, std::min(canvas.columns() - 4, 100));
+    const int widest = std::max(width_of(title_), text_columns + (detail_columns > 0 ? detail_columns + 2 : 0)) + 2;
+    const int columns = std::clamp(widest, 40, std::max(40, std::min(canvas.columns() - 4, 100)));
     const int rows = std::clamp(static_cast<int>(items_.size()) + 2, 4, canvas.rows() - 4);
     const Rect inside = draw_frame(canvas, rows, columns, title_);
-    text_columns = std::min(text_columns, inside.columns * 2 / 3);
+    if (text_columns + detail_columns + 4 > inside.columns) // the details have at least a third
+        text_columns = std::min(text_columns, std::max(inside.columns - detail_columns - 4, inside.columns * 2 / 3));
     const int begin = canvas.text(inside.row, inside.column, "/ ", kMuted);
     words_.draw(canvas, inside.row, begin, inside.columns - 2);
     const int shown = inside.rows - 1;
@@ -171,6 +169,12 @@ Prompt& Prompt::or_else(std::function<void()> declined)
 Prompt& Prompt::explain(std::string note)
 {
     note_ = std::move(note);
+    return *this;
+}
+
+Prompt& Prompt::replaces()
+{
+    line_.choose_all();
     return *this;
 }
 
@@ -265,27 +269,40 @@ Question::Question(std::string title, std::string text, std::vector<Choice> choi
 void Question::draw(Canvas& canvas, const Look&)
 {
     const int columns = std::min(canvas.columns() - 6, 72);
+    std::vector<std::string> letters;
+    std::vector<Rect> places; // within the frame; in as many rows as they need
+    int last = 0, right = 0;
+    for (const Choice& choice : choices_) {
+        append_utf8(letters.emplace_back(), choice.letter);
+        const int width = width_of(letters.back()) + width_of(choice.text) + 3;
+        if (right > 0 && right + width > columns) {
+            ++last;
+            right = 0;
+        }
+        places.push_back({last, right, 1, width});
+        right += width + 1;
+    }
     std::vector<std::string> lines = wrapped(text_, columns);
-    const int most = std::max(1, canvas.rows() - 6);
-    if (static_cast<int>(lines.size()) > most)
+    const int most = std::max(1, canvas.rows() - 6 - last);
+    if (static_cast<int>(lines.size()) > most) {
         lines.resize(static_cast<std::size_t>(most));
-    const Rect inside = draw_frame(canvas, static_cast<int>(lines.size()) + 2, columns, title_);
+        lines.back() = "\u2026";
+    }
+    const Rect inside = draw_frame(canvas, static_cast<int>(lines.size()) + 2 + last, columns, title_);
     int row = inside.row;
     for (const std::string& line : lines)
         canvas.text_in(row++, inside.column, inside.columns, line);
-    int column = inside.column;
-    ++row;
+    const int first = row + 1;
     places_.clear();
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-        std::string letter;
-        append_utf8(letter, choices_[i].letter);
-        const int begin = column;
-        column = canvas.text(row, column, " " + letter + " ", kHeading);
+        const std::string& letter = letters[i];
+        const int begin = inside.column + places[i].column;
+        row = first + places[i].row;
+        int column = canvas.text(row, begin, " " + letter + " ", kHeading);
         column = canvas.text(row, column, choices_[i].text + " ");
         if (static_cast<int>(i) == selected_)
             canvas.restyle({row, begin, 1, column - begin}, kReverse);
         places_.push_back({row, begin, 1, column - begin});
-        ++column;
     }
 }
 
@@ -327,71 +344,6 @@ void Question::answer(const std::string& line)
         key({Key::escape});
     else if (!word.empty())
         key({Key::character, next_character(word)});
-}
-
-Pager::Pager(std::string title, std::string text)
-    : title_(std::move(title))
-    , text_(std::move(text))
-{
-}
-
-void Pager::draw(Canvas& canvas, const Look&)
-{
-    const int columns = std::min(canvas.columns() - 4, 100);
-    if (columns != columns_) {
-        columns_ = columns;
-        lines_ = wrapped(text_, columns);
-    }
-    const Rect inside
-        = draw_frame(canvas, std::min(static_cast<int>(lines_.size()) + 1, canvas.rows() - 2), columns, title_);
-    rows_ = std::max(1, inside.rows - 1);
-    top_ = std::clamp(top_, 0, std::max(0, static_cast<int>(lines_.size()) - rows_));
-    for (int i = 0; i < rows_ && top_ + i < static_cast<int>(lines_.size()); ++i) {
-        const std::string& line = lines_[static_cast<std::size_t>(top_ + i)];
-        const bool heading = line.starts_with("# ");
-        canvas.text_in(inside.row + i, inside.column, inside.columns, heading ? line.substr(2) : line,
-            heading ? kHeading : Style{});
-    }
-    const bool more = static_cast<int>(lines_.size()) > rows_;
-    canvas.text_in(inside.row + inside.rows - 1, inside.column, inside.columns,
-        more ? text_of("lines %d to %d of %d; y copies, Esc closes", top_ + 1,
-            std::min(top_ + rows_, static_cast<int>(lines_.size())), static_cast<int>(lines_.size()))
-             : "y copies, Esc closes",
-        kMuted);
-}
-
-std::string Pager::read_out()
-{
-    std::string text = title_ + "\n";
-    for (const std::string& line : wrapped(text_, kNoBreaks))
-        text += (line.starts_with("# ") ? line.substr(2) : line) + "\n";
-    return text;
-}
-
-void Pager::answer(const std::string&)
-{
-    close();
-}
-
-void Pager::key(const Key& key)
-{
-    if (key.code == Key::escape || key.code == Key::enter || key.is('q') || key.is_ctrl('c') || key.is('?')) {
-        close();
-    } else if (key.code == Key::up || key.is('k')) {
-        --top_;
-    } else if (key.code == Key::down || key.is('j')) {
-        ++top_;
-    } else if (key.code == Key::page_up || key.is_ctrl('b')) {
-        top_ -= rows_;
-    } else if (key.code == Key::page_down || key.is(' ') || key.is_ctrl('f')) {
-        top_ += rows_;
-    } else if (key.code == Key::wheel_up || key.code == Key::wheel_down) {
-        top_ += key.code == Key::wheel_up ? -3 : 3;
-    } else if (key.code == Key::home || key.is('g')) {
-        top_ = 0;
-    } else if (key.code == Key::end || key.is('G')) {
-        top_ = static_cast<int>(lines_.size());
-    }
 }
 
 } // namespace fourfold::tui

@@ -23,6 +23,8 @@ public:
     virtual void answer(const std::string& line) = 0;
     [[nodiscard]] virtual bool hides_answer() const { return false; } // a secret is not to be seen
     [[nodiscard]] virtual bool only_tells() const { return false; } // it is over once it was read
+    // Its keys, in the line at the bottom, where it does not name them itself.
+    [[nodiscard]] virtual std::string hints() const { return {}; }
     // For the clipboard (y); empty: none.
     [[nodiscard]] virtual std::string copied() const { return {}; }
     // Takes what came from threads; may open another over it.
@@ -65,6 +67,12 @@ public:
     void key(const Key& key) override;
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
+    [[nodiscard]] std::string hints() const override
+    {
+        return "letters leave what has them  arrows choose  Enter takes it  Esc leaves";
+    }
+
+    [[nodiscard]] bool finds_nothing() const { return visible_.empty(); }
 
 private:
     void filter();
@@ -85,6 +93,8 @@ public:
     // Where the prompt is left without an answer.
     Prompt& or_else(std::function<void()> declined);
     Prompt& explain(std::string note);
+    // What is typed first takes the place of the text: of a value, of which another is wanted.
+    Prompt& replaces();
     // Tab goes on with what all words have in common that may stand at the cursor, and lists them; `words` says where
     // the word begins that it replaces.
     struct Offer {
@@ -122,6 +132,7 @@ public:
     void key(const Key& key) override;
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
+    [[nodiscard]] std::string hints() const override { return "a letter, or arrows and Enter, answers"; }
 
 private:
     std::string title_, text_;
@@ -140,8 +151,13 @@ public:
     void answer(const std::string& line) override;
     [[nodiscard]] bool only_tells() const override { return true; }
     [[nodiscard]] std::string copied() const override { return text_; }
+    [[nodiscard]] std::string hints() const override { return "j k line  Space page  g G ends  y copy  Esc close"; }
+    static int columns_in(const Canvas& canvas) { return std::min(canvas.columns() - 4, 100); } // of its text
+    void go_to_end() { top_ = kEnd; } // what was written last is looked at first
 
 private:
+    static constexpr int kEnd = 1'000'000'000; // more lines than there are
+
     std::string title_, text_;
     std::vector<std::string> lines_;
     int columns_ = 0, top_ = 0, rows_ = 1;

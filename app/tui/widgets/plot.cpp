@@ -152,8 +152,9 @@ const PlotPlace* plot_at(const std::vector<PlotPlace>& plots, const Key& key)
 PlotPlace draw_plot(Canvas& canvas, const Rect& place, const Plot& plot, const Look& look)
 {
     const PlotChart& chart = plot.chart;
-    canvas.text_in(place.row, place.column, place.columns, chart.title, kBold);
-    if (const int left = place.columns - width_of(chart.title) - 2; !chart.note.empty() && left > 8)
+    const std::string title = chart.title + (plot.key.empty() ? "" : "; " + plot.key);
+    canvas.text_in(place.row, place.column, place.columns, title, kBold);
+    if (const int left = place.columns - width_of(title) - 2; !chart.note.empty() && left > 8)
         canvas.text_in(place.row, place.column + place.columns - left, left, chart.note, kMuted, true);
     Axis x, y;
     if (chart.x_range)

@@ -23,6 +23,7 @@ struct Plot {
     };
     PlotChart chart; // as a file has it, too; the colours of its series are those of their inks
     std::vector<SeriesLook> looks; // one a series
+    std::string key; // what its marks mean, behind the title; a file has its series by their names
     std::optional<double> cursor; // of x, a line from top to bottom
 
     void add(std::string name, ChartPoints points, ChartSeries::Look look, Ink ink, char32_t mark = 0);

@@ -16,18 +16,39 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
     const int behind = place.column + place.columns;
     cut_ = false;
     heads_.clear();
+    struct Drawn {
+        int column;
+        std::string title;
+        std::vector<std::string> texts;
+        int width, wanted; // at most Column::most; what its texts take
+    };
+    std::vector<Drawn> all;
+    int spare = place.columns;
     for (int i = 0; i < count; ++i) {
         if (i >= fixed_ && i < fixed_ + first_)
             continue;
         const Column& at = columns_[static_cast<std::size_t>(i)];
         const bool sorted = content.sorted == i;
-        const std::string title = sorted ? at.title + (content.falling ? "\u2193" : "\u2191") : at.title;
-        std::vector<std::string> texts;
-        int width = width_of(title);
+        Drawn drawn{i, sorted ? at.title + (content.falling ? "\u2193" : "\u2191") : at.title, {}, 0, 0};
+        drawn.width = drawn.wanted = width_of(drawn.title);
         for (int row = 0; row < shown; ++row) {
-            texts.push_back(content.text(list.top + row, i));
-            width = std::max(width, std::min(at.most, width_of(texts.back())));
+            drawn.texts.push_back(content.text(list.top + row, i));
+            const int width = width_of(drawn.texts.back());
+            drawn.width = std::max(drawn.width, std::min(at.most, width));
+            drawn.wanted = std::max(drawn.wanted, width);
         }
+        spare -= drawn.width + (all.empty() ? 0 : 2);
+        all.push_back(std::move(drawn));
+    }
+    for (Drawn& drawn : all) { // where all have room, what is cut has more of it
+        const int more = std::clamp(drawn.wanted - drawn.width, 0, std::max(0, spare));
+        drawn.width += more;
+        spare -= more;
+    }
+    for (const Drawn& drawn : all) {
+        const int i = drawn.column;
+        const Column& at = columns_[static_cast<std::size_t>(i)];
+        int width = drawn.width;
         if (column + width > behind) {
             cut_ = true;
             width = behind - column;
@@ -36,10 +57,11 @@ void TableView::draw(Canvas& canvas, const Rect& place, const Content& content)
         }
         heads_.push_back({i, column, width});
         const auto cut = [&](const std::string& text) { return at.of_names ? fitted_in_middle(text, width) : text; };
-        canvas.text_in(place.row, column, width, cut(title), sorted ? kHeading : kBold, at.right);
+        canvas.text_in(place.row, column, width, cut(drawn.title), content.sorted == i ? kHeading : kBold, at.right);
         for (int row = 0; row < shown; ++row) {
             const Style style = content.style ? content.style(list.top + row, i) : Style{};
-            canvas.text_in(body_.row + row, column, width, cut(texts[static_cast<std::size_t>(row)]), style, at.right);
+            canvas.text_in(
+                body_.row + row, column, width, cut(drawn.texts[static_cast<std::size_t>(row)]), style, at.right);
         }
         column += width + 2;
     }

@@ -15,6 +15,10 @@ public:
     [[nodiscard]] std::string read_out() override;
     void answer(const std::string& line) override;
     [[nodiscard]] bool only_tells() const override { return true; }
+    [[nodiscard]] std::string hints() const override
+    {
+        return "j k line  l open  h close  Enter either  y copy  Esc leave";
+    }
     [[nodiscard]] std::string copied() const override { return lines(kAllOfIt); }
 
 private:

@@ -5,8 +5,17 @@
 #include "core/report/views/grid_table.h"
 
 #include <algorithm>
+#include <array>
 
 namespace fourfold::view {
+
+const char* grid_value_label(GridValue value)
+{
+    // In the order of the values.
+    static constexpr std::array<const char*, kWords<GridValue>.size()> kLabels{
+        "Tokens/s per GPU", "TFLOP/s per GPU", "MFU, %", "Memory, GiB", "Step time"};
+    return kLabels[static_cast<std::size_t>(value)];
+}
 
 TileChart grid_chart(const LayoutGrid& grid, GridValue value, const MeasuredGrid* measured)
 {

@@ -7,6 +7,9 @@
 
 namespace fourfold::view {
 
+// "Tokens/s per GPU".
+const char* grid_value_label(GridValue value);
+
 // The texts of grid_table(); the more of the figure, the stronger the colour. Cells that do not run have none.
 TileChart grid_chart(const LayoutGrid& grid, GridValue value, const MeasuredGrid* measured);
 

@@ -2,6 +2,7 @@
 #include "app/view/curves/run_curves.h"
 
 #include "app/view/compare/comparison_bars.h"
+#include "app/view/history/run_facts.h"
 #include "app/view/text.h"
 #include "core/layout/batch_ramp.h"
 
@@ -243,10 +244,8 @@ std::vector<RunCurves::Group> RunCurves::grouped_runs() const
     for (const Group& group : groups)
         ++names[group.entry.name];
     for (Group& group : groups) {
-        constexpr std::size_t kTail = 6; // the random end of a run's id
-        const std::string& id = group.runs.front()->run.id;
         if (names[group.entry.name] > 1)
-            group.entry.name += " \u00b7 " + id.substr(id.size() - std::min(kTail, id.size()));
+            group.entry.name = told_apart(group.entry.name, group.runs.front()->run.id);
     }
     return groups;
 }

@@ -8,6 +8,8 @@
 #include "core/plan/fields.h"
 #include "core/predict/term_off.h"
 
+#include <algorithm>
+
 namespace fourfold::view {
 
 namespace {
@@ -140,6 +142,12 @@ std::string run_facts_text(const RunDetail& run)
     if (const std::optional<RunFailure> failure = failure_of(run))
         text += "\n# Failure\n" + failure_text(*failure) + "\n";
     return text;
+}
+
+std::string told_apart(const std::string& name, const std::string& id)
+{
+    constexpr std::size_t kTail = 6;
+    return name + " \u00b7 " + id.substr(id.size() - std::min(kTail, id.size()));
 }
 
 } // namespace fourfold::view

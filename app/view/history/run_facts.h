@@ -17,4 +17,7 @@ std::vector<RunFact> run_facts(const RunDetail& run);
 // The same in lines ("# Run"), with tags, note and the end of what the rank that failed first printed.
 std::string run_facts_text(const RunDetail& run);
 
+// "story · 4WQEC6": with the random end of its id, as runs of a plan have its name, and those of a minute begin alike.
+std::string told_apart(const std::string& name, const std::string& id);
+
 } // namespace fourfold::view

@@ -59,16 +59,35 @@ RehearsalOutcome outcome_of(std::string name, const ResolvedPlan& plan, const Ex
     return outcome;
 }
 
+// As a table where its lines hold in so many columns, else a sentence a stage.
+std::string stages_text(const Table& stages, std::size_t columns)
+{
+    std::string text = stages.write(TableFormat::text);
+    if (display_width(text.substr(0, text.find('\n'))) <= columns)
+        return text;
+    text.clear();
+    for (const std::vector<Cell>& row : stages.rows) {
+        const char* before = "";
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const Column& column = stages.columns[i];
+            text += before + (column.title.empty() ? column.key : column.title) + " " + shown(row[i], column);
+            before = i == 0 ? ": " : ", ";
+        }
+        text += "\n";
+    }
+    return text;
+}
+
 } // namespace
 
-std::string RehearsalOutcome::text() const
+std::string RehearsalOutcome::text(std::size_t columns) const
 {
     std::string text = headline + "\n" + plan + "\n\n";
     for (const std::string& culprit : culprits)
         text += culprit + "\n";
     text += (culprits.empty() ? "" : "\n") + verdict + "\n";
     if (stages)
-        text += "\n" + stages->write(TableFormat::text) + "\n" + kRehearsalColumns + "\n";
+        text += "\n" + stages_text(*stages, columns) + "\n" + kRehearsalColumns + "\n";
     return text;
 }
 

@@ -28,7 +28,8 @@ struct RehearsalOutcome {
     // The step, a track for each stage, on one axis; without spans where there is none, or none that is planned.
     Timeline rehearsed = {}, planned = {};
     [[nodiscard]] bool has_timelines() const { return !rehearsed.spans.empty() && !planned.spans.empty(); }
-    [[nodiscard]] std::string text() const; // all of it
+    // All of it; a table of stages that is wider than `columns` becomes a sentence a stage.
+    [[nodiscard]] std::string text(std::size_t columns = 1'000'000) const;
 };
 
 class RehearsalJob {

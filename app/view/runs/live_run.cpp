@@ -130,7 +130,8 @@ void LiveRun::take_created(const RunCreated& created)
         begin(std::string(title_), total_steps_, RunExpectation(expectation_));
     id_ = created.id;
     folder_ = created.folder;
-    say(Tone::neutral, "Created", "Run " + created.id + " in " + created.folder.string());
+    say(Tone::neutral, created.is_followed ? "Followed" : "Created",
+        "Run " + created.id + " in " + created.folder.string());
     const std::filesystem::path file = folder_ / "prediction.json";
     if (const Expected<Json> json = read_json_file(file)) {
         if (const Expected<Prediction> prediction = prediction_from_json(*json, file.string()))

@@ -24,6 +24,7 @@ public:
     // `catches_up`: the run began before, and what this computer has of it is told first.
     Mailbox(std::stop_token stop, bool catches_up, std::function<void()> wake)
         : stop_(std::move(stop))
+        , follows_(catches_up)
         , catches_up_(catches_up)
         , wake_(std::move(wake))
     {
@@ -31,7 +32,7 @@ public:
 
     void on_created(const std::string& id, const std::filesystem::path& folder) override
     {
-        put(RunCreated{id, folder});
+        put(RunCreated{id, folder, follows_});
         if (catches_up_)
             tell_stored(folder / "events.jsonl");
     }
@@ -116,7 +117,7 @@ private:
     }
 
     std::stop_token stop_;
-    bool catches_up_;
+    bool follows_, catches_up_;
     std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable_any answered_;

@@ -23,6 +23,7 @@ namespace fourfold::view {
 struct RunCreated {
     std::string id;
     std::filesystem::path folder;
+    bool is_followed = false; // it began before
 };
 struct RunStateChange {
     RunState state;

@@ -22,10 +22,11 @@ std::string first_of(const std::vector<Reason>& reasons)
                               : reasons.front().message;
 }
 
-RunSetup refused(const std::string& why)
+RunSetup refused(const std::string& why, const std::string& field = {})
 {
     RunSetup setup;
     setup.refusal = why;
+    setup.refused_field = field;
     return setup;
 }
 
@@ -68,12 +69,12 @@ RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string
     if (!planned)
         return refused(planned.error().line());
     if (const std::vector<Reason> broken = check(*planned); !broken.empty())
-        return refused(first_of(broken));
+        return refused(first_of(broken), broken.front().field);
     const Expected<ResolvedPlan> runs = for_trainer(plan, presets);
     if (!runs)
         return refused(runs.error().line());
     if (const std::vector<Reason> broken = check(*runs); !broken.empty())
-        return refused(first_of(broken));
+        return refused(first_of(broken), broken.front().field);
     RunSetup setup;
     setup.plan = plan;
     const Prediction prediction = predict_with_evidence(*runs);
@@ -85,8 +86,10 @@ RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string
         = target.empty() ? Problem{ProblemCode::bad_input, "Name at least one host", {}, {}} : load_target(target);
     if (!where)
         setup.refusal = where.error().line();
-    if (const std::vector<Reason> limits = trainer_limits(*runs); !limits.empty())
+    if (const std::vector<Reason> limits = trainer_limits(*runs); !limits.empty()) {
         setup.refusal = first_of(limits);
+        setup.refused_field = limits.front().field;
+    }
     if (where && setup.refusal.empty()) {
         if (const Expected<void> held = check_room(*where, *runs, prediction, room_here()); !held)
             setup.refusal = held.error().line();

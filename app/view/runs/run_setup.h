@@ -28,6 +28,7 @@ struct RunSetup {
     std::optional<RunRequest> request; // empty: refused
     Plan plan; // as written, for a sweep of its layouts
     std::string refusal; // one sentence; empty when there is a request
+    std::string refused_field; // of the plan, whose value is refused; may be empty
     std::string note; // what the user should know beforehand, in lines; may be empty
     RunExpectation expectation; // of the bundled trainer, also where another stack was planned
     int steps = 0; // optimizer steps of the run

@@ -76,10 +76,15 @@ Expected<void> Start::ask(const Questions& typed)
     take_back();
     const Questions questions = spread(typed);
     StartAnswers answers;
+    refused_ = 0; // the one that is read
     FOURFOLD_TRY(answers.model, model_named(std::string(trimmed(questions.model)), presets_));
+    ++refused_;
     FOURFOLD_TRY(answers.gpus, gpus_of(questions.gpus));
+    ++refused_;
     FOURFOLD_TRY(answers.cluster, cluster_named(std::string(trimmed(questions.cluster)), presets_));
+    ++refused_;
     FOURFOLD_TRY(answers.extent, parse_extent(questions.extent, "training"));
+    refused_ = -1;
     work_.start([this, answers = std::move(answers)](const std::stop_token& stop) -> Background::Done {
         auto outcome = std::make_shared<Expected<Recommendation>>(recommend(answers, presets_, {}, stop));
         return [this, outcome] {

@@ -36,6 +36,8 @@ public:
     // Looks for a plan, also by a whole question; what was found before goes. A Problem says which of the answers will
     // not do.
     Expected<void> ask(const Questions& typed);
+    // Which of them the last ask() would not take, in their order; -1: none.
+    [[nodiscard]] int refused() const { return refused_; }
     // The questions are others now: what was found goes, and nothing is looked for.
     void take_back();
     bool receive(); // on the owner's thread; whether what is told below changed
@@ -52,6 +54,7 @@ private:
     const Presets& presets_;
     std::optional<Recommendation> found_;
     std::optional<Problem> problem_;
+    int refused_ = -1;
     Background work_;
 };
 

@@ -4,6 +4,7 @@
 #include "app/view/compare/comparison.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
+#include "app/view/history/run_facts.h"
 #include "app/view/plan/facts.h"
 #include "core/base/json_member.h"
 #include "core/calibration/user/evidence.h"
@@ -127,7 +128,7 @@ void CompareList::add(const RunDetail& run)
         desk_.tell(plan.error().line(), view::Tone::bad);
         return;
     }
-    CompareEntry entry{run.summary.name + " " + run.summary.id.substr(0, 8), "run", predicted(*plan),
+    CompareEntry entry{view::told_apart(run.summary.name, run.summary.id), "run", predicted(*plan),
         std::make_shared<const RunSummary>(run.summary), view::origin_of_run(run.summary.id)};
     if (auto trace = measured_step(run.other_events))
         entry.trace = std::make_shared<const Timeline>(*std::move(trace));

@@ -4,6 +4,7 @@
 #include "app/tui/pages/compare/table_items.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
+#include "app/view/history/run_facts.h"
 #include "app/view/plan/facts.h"
 
 namespace fourfold::tui {
@@ -67,7 +68,7 @@ void CompareQuestions::pick_run()
     }
     std::vector<Picker::Item> items;
     for (const RunSummary& run : *runs) {
-        items.push_back({run.name + " " + run.id.substr(0, 8), run.layout, [this, id = run.id] {
+        items.push_back({view::told_apart(run.name, run.id), run.layout, [this, id = run.id] {
                              if (const Expected<RunDetail> detail = view::stored_run({}, id))
                                  list_.add(*detail);
                              else

@@ -46,11 +46,26 @@ void SweepGrid::tick()
     }
     work_.start([this, base = *plan, layouts, gpus](const std::stop_token& stop) -> view::Background::Done {
         LayoutGrid grid = sweep_layouts(base, layouts, gpus, 0, {}, stop, predicting_beside_own_runs(base));
-        return [this, grid = std::move(grid)] {
+        return [this, base, grid = std::move(grid)] {
             grid_ = grid;
             column_ = std::min(column_, grid_.gpus.empty() ? 0 : grid_.gpus.size() - 1);
+            choose_own(base);
         };
     });
+}
+
+// Where the plan stands, all else is beside it.
+void SweepGrid::choose_own(const ResolvedPlan& plan)
+{
+    const auto row = std::ranges::find_if(grid_.layouts, [&plan](const GridLayout& layout) {
+        return layout.tp == plan.layout.tp && layout.cp == plan.layout.cp && layout.pp == plan.layout.pp
+            && layout.virtual_stages == plan.layout.virtual_stages && layout.micro_batch == plan.training.micro_batch;
+    });
+    if (row != grid_.layouts.end())
+        view_.list.selected = static_cast<int>(row - grid_.layouts.begin());
+    const auto column = std::ranges::find(grid_.gpus, plan.gpus);
+    if (column != grid_.gpus.end())
+        column_ = static_cast<std::size_t>(column - grid_.gpus.begin());
 }
 
 Table SweepGrid::table(TableFormat format) const
@@ -64,7 +79,7 @@ std::string SweepGrid::said() const
         return problem_;
     if (grid_.layouts.empty())
         return "Predicting...";
-    std::string text = std::string(name(value_))
+    std::string text = std::string(view::grid_value_label(value_))
         + (measured_ ? ", predicted / measured by " + table_name_ : ", predicted; - does not fit, or is no layout");
     if (measured_)
         text += ". " + agreement_text(grid_, *measured_, value_);
@@ -149,7 +164,8 @@ void SweepGrid::ask_figure()
 {
     std::vector<Picker::Item> items;
     for (std::size_t i = 0; i < kWords<GridValue>.size(); ++i)
-        items.push_back({std::string(kWords<GridValue>[i]), "", [this, i] { value_ = static_cast<GridValue>(i); }});
+        items.push_back({view::grid_value_label(static_cast<GridValue>(i)), std::string(kWords<GridValue>[i]),
+            [this, i] { value_ = static_cast<GridValue>(i); }});
     desk_.open(std::make_unique<Picker>("Figure", std::move(items)));
 }
 

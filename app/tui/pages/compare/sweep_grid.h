@@ -27,6 +27,7 @@ private:
     // The chosen layout on the GPUs of the chosen column; what it is not is told.
     [[nodiscard]] std::optional<ResolvedPlan> chosen();
     void apply(); // into the plan
+    void choose_own(const ResolvedPlan& plan); // its layout and number of GPUs
     [[nodiscard]] Table table(TableFormat format) const;
     [[nodiscard]] std::string said() const;
 

@@ -16,6 +16,15 @@
 namespace fourfold::tui {
 
 namespace {
+// Below bars, in as many rows as there are.
+void draw_words(Canvas& canvas, const Rect& place, const std::string& words, std::vector<std::string> lines)
+{
+    if (static_cast<int>(lines.size()) > place.rows)
+        lines = {words};
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        canvas.text_in(place.row + static_cast<int>(i), place.column, place.columns, lines[i], kMuted);
+}
+
 class MemoryPanel : public Panel {
 public:
     using Panel::Panel;
@@ -73,7 +82,8 @@ public:
             }
             if (!focused && p.memory_capacity_gib > 0)
                 words += ", " + view::gib(p.memory_capacity_gib) + " usable";
-            canvas.text_in(below, place.column, place.columns, words, kMuted);
+            draw_words(canvas, {below, place.column, place.row + place.rows - below, place.columns}, words,
+                wrapped_items(words, place.columns));
         }
     }
     [[nodiscard]] std::vector<std::string> said(const Prediction& p) override
@@ -173,9 +183,10 @@ public:
             canvas.text_in(row, place.column + place.columns - 7, 7,
                 step > 0 ? view::percent(exposed / step) + " %" : "", kMuted, true);
         }
-        if (place.rows > std::min(rows, count))
-            canvas.text_in(place.row + std::min(rows, count), place.column, place.columns,
-                "solid: exposed, adds up to the step; \u2591 hides behind compute", kMuted);
+        const std::string words = "solid: adds up to the step; \u2591 overlaps compute";
+        if (const int below = place.rows - std::min(rows, count); below > 0)
+            draw_words(canvas, {place.row + place.rows - below, place.column, below, place.columns}, words,
+                wrapped(words, place.columns));
     }
     [[nodiscard]] std::vector<std::string> said(const Prediction& p) override
     {

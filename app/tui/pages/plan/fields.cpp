@@ -147,7 +147,7 @@ void type_value(
         desk.change(path, value_at(changed->document, path));
         return {};
     });
-    prompt->explain(help.empty() ? "Empty: the default again" : help + ". Empty: the default again");
+    prompt->replaces().explain(help.empty() ? "Empty: the default again" : help + ". Empty: the default again");
     desk.open(std::move(prompt));
 }
 } // namespace

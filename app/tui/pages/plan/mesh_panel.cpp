@@ -38,7 +38,14 @@ public:
         }
         chosen_ = std::clamp(chosen_, 0, mesh.ranks() - 1);
         std::map<int, Fill> marked;
-        int column = canvas.text(place.row, place.column, mesh.order_text() + ", innermost first   ", kMuted);
+        int legend = 0; // columns
+        for (const Dimension dimension : {Dimension::dp, Dimension::pp, Dimension::cp, Dimension::tp}) {
+            if (mesh.layout().degree(dimension) > 1)
+                legend += 4 + width_of(view::dimension_label(dimension));
+        }
+        const std::string order = mesh.order_text() + ", innermost first";
+        const bool fits = width_of(order) + 3 + legend <= place.columns + 2; // nothing behind the last one
+        int column = canvas.text(place.row, place.column, (fits ? order : mesh.order_text()) + "   ", kMuted);
         for (const Dimension dimension : {Dimension::dp, Dimension::pp, Dimension::cp, Dimension::tp}) {
             if (mesh.layout().degree(dimension) == 1)
                 continue;

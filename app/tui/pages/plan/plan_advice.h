@@ -27,6 +27,7 @@ private:
     view::AdviceFinder finder_;
     List list_;
     Rect place_; // as drawn last; without rows: not on show
+    int rows_each_ = 1; // of an advice, as drawn last
 };
 
 } // namespace fourfold::tui

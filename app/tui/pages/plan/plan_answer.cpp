@@ -23,6 +23,36 @@ std::array<view::Figure, 5> figures_of(const Prediction* prediction)
         view::unknown_figure("MFU", "%"), view::unknown_figure("Step time"),
         view::unknown_figure("Pipeline bubble", "%")};
 }
+
+// Where everything stands in a row. On a narrow screen what is said of a figure ends with the row, as it may begin
+// behind its unit.
+struct FigureColumns {
+    int value, value_width, unit;
+    int words; // 0: behind the unit
+};
+constexpr FigureColumns kFigureColumns{11, 8, 20, 28}, kFewFigureColumns{10, 7, 18, 0};
+
+std::string short_unit_of(const view::Figure& figure)
+{
+    if (!figure.short_unit.empty())
+        return figure.short_unit;
+    return figure.unit == "tokens/s per GPU" ? "TPS/GPU" : figure.unit;
+}
+
+// The first that fits of what is said of a figure in one place, then without what the rows around it say as well:
+// "36.7 of 93.6 (39 %)", "16,617 to 17,955".
+std::string words_within(int columns, const std::string& words)
+{
+    if (width_of(words) <= columns)
+        return words;
+    constexpr std::string_view usable = " usable", range = " %: ";
+    std::string shorter = words;
+    if (const std::size_t at = shorter.find(usable); at != std::string::npos)
+        shorter.erase(at, usable.size());
+    if (const std::size_t at = shorter.find(range); at != std::string::npos)
+        shorter.erase(0, at + range.size());
+    return fitted(shorter, columns);
+}
 } // namespace
 
 int PlanAnswer::draw(Canvas& canvas, const Rect& place, bool focused)
@@ -31,23 +61,26 @@ int PlanAnswer::draw(Canvas& canvas, const Rect& place, bool focused)
     const std::array<view::Figure, 5> figures = figures_of(prediction());
     figures_.fit(5, 5);
     place_ = {place.row, place.column, 5, place.columns};
+    constexpr int kEnough = 60; // columns
+    const bool narrow = place.columns < kEnough;
+    const FigureColumns& at = narrow ? kFewFigureColumns : kFigureColumns;
     for (int i = 0; i < 5; ++i) {
         const view::Figure& figure = figures[static_cast<std::size_t>(i)];
         const int row = place.row + i;
         canvas.text(row, place.column, kFigureNames[i], kMuted);
-        const std::string unit = figure.short_unit.empty() ? figure.unit == "tokens/s per GPU" ? "TPS/GPU" : figure.unit
-                                                           : figure.short_unit;
-        canvas.text_in(row, place.column + 11, 8, figure.value,
+        const std::string unit = short_unit_of(figure);
+        canvas.text_in(row, place.column + at.value, at.value_width, figure.value,
             answered ? Style{style_of(figure.tone).ink, Ink::normal, true} : kMuted, true);
-        canvas.text(row, place.column + 20, unit, answered ? Style{} : kMuted);
-        const int rest = place.column + 28;
+        const int behind = canvas.text(row, place.column + at.unit, unit, answered ? Style{} : kMuted) + 1;
+        const int rest = narrow ? behind : place.column + at.words, last = place.column + place.columns;
         const bool both = place.columns >= 90;
         const std::string words = !both && i != 0 && !figure.confidence.empty() ? figure.confidence : figure.basis;
-        canvas.text_in(row, rest, (both ? 34 : place.columns - 28), words, kMuted);
+        const int room = both ? 34 : last - rest;
+        canvas.text_in(row, rest, room, words_within(room, words), kMuted, narrow);
         if (both)
-            canvas.text_in(row, rest + 36, place.columns - 28 - 36, figure.confidence, kMuted);
+            canvas.text_in(row, rest + 36, last - rest - 36, figure.confidence, kMuted);
         if (focused && figures_.selected == i)
-            canvas.restyle({row, place.column, 1, 27}, kReverse);
+            canvas.restyle({row, place.column, 1, at.unit + 7}, kReverse);
     }
     int row = place.row + 5;
     for (const Said& part : said()) {

@@ -13,7 +13,8 @@ namespace fourfold::tui {
 
 class PlanInputs {
 public:
-    static constexpr int kColumns = 46, kFewColumns = 32; // with what a field means, and without
+    // With what a field means, and without; on a large screen no word of it is cut.
+    static constexpr int kColumns = 46, kFewColumns = 32, kManyColumns = 60;
 
     explicit PlanInputs(Desk& desk) // outlives it
         : desk_(desk)

@@ -49,7 +49,9 @@ PlanPage::PlanPage(Desk& desk)
 void PlanPage::draw(Canvas& canvas, const Rect& place, const Look& look)
 {
     // Where there is little room, what a field means is said in the line at the bottom.
-    const int left = place.columns < 100 ? PlanInputs::kFewColumns : PlanInputs::kColumns;
+    const int left = place.columns < 100 ? PlanInputs::kFewColumns
+        : place.columns < 160            ? PlanInputs::kColumns
+                                         : PlanInputs::kManyColumns;
     inputs_.draw(canvas, {place.row, place.column, place.rows, left - 1}, pane_ == Pane::inputs);
     for (int row = place.row; row < place.row + place.rows; ++row)
         canvas.put(row, place.column + left - 1, U'\u2502', kMuted);

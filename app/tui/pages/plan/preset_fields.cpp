@@ -68,7 +68,8 @@ void ask(Desk& desk, const PresetField& field)
         take(desk, field, value);
         return std::string();
     });
-    prompt->explain(std::string(field.help) + ". What the preset says stays as it is: the plan gets its own");
+    prompt->replaces().explain(
+        std::string(field.help) + ". What the preset says stays as it is: the plan gets its own");
     desk.open(std::move(prompt));
 }
 

@@ -10,7 +10,7 @@
 namespace fourfold::tui {
 
 namespace {
-constexpr int kTitleColumns = 14, kValueColumns = 16;
+constexpr int kTitleColumns = 15, kValueColumns = 16;
 
 class TrainingPanel : public Panel {
 public:
@@ -40,10 +40,7 @@ public:
                 const bool written = !input->written.empty();
                 canvas.text_in(row, place.column + kTitleColumns, kValueColumns,
                     written ? input->written : std::string("-"), written ? kBold : kMuted, true);
-                canvas.text_in(row, behind, rest,
-                    written ? std::string(input->unit)
-                            : input->otherwise + (input->unit[0] == '\0' ? "" : " ") + input->unit,
-                    kMuted);
+                canvas.text_in(row, behind, rest, written ? std::string(input->unit) : otherwise(*input), kMuted);
             }
             if (focused && list_.top + i == list_.selected)
                 canvas.restyle({row, place.column, 1, place.columns}, kReverse);
@@ -54,7 +51,7 @@ public:
         std::vector<std::string> lines;
         for (const view::TrainingInput& input : inputs(p))
             lines.push_back(std::string(input.label) + " "
-                + (input.written.empty() ? "not written: " + input.otherwise : input.written) + " " + input.unit + ", "
+                + (input.written.empty() ? "not written: " + otherwise(input) : input.written + " " + input.unit) + ", "
                 + input.path);
         lines.push_back("Chosen: " + remark());
         return lines;
@@ -99,6 +96,16 @@ private:
     {
         return view::training_inputs(desk_.plan().state().plan(), p.plan);
     }
+    // "rated: 700 W", "not known (h)"
+    static std::string otherwise(const view::TrainingInput& input)
+    {
+        const std::string unit = input.unit;
+        if (unit.empty())
+            return input.otherwise;
+        const bool is_figure
+            = !input.otherwise.empty() && input.otherwise.back() >= '0' && input.otherwise.back() <= '9';
+        return input.otherwise + (is_figure ? " " + unit : " (" + unit + ")");
+    }
     static std::string words_of(const view::TrainingFigure& figure)
     {
         const std::string with = figure.expected.empty() ? "" : figure.expected + " with failures";
@@ -122,7 +129,7 @@ private:
                 desk_.change(path, *value);
                 return {};
             });
-        prompt->explain(std::string(input.help) + ". Empty: " + input.otherwise);
+        prompt->replaces().explain(std::string(input.help) + ". Empty: " + input.otherwise);
         desk_.open(std::move(prompt));
     }
 

@@ -55,7 +55,7 @@ std::vector<RunCharts::Curve> RunCharts::curves() const
         const std::vector<view::Series::Point> points = series.points();
         if (predicted)
             plot.add("Predicted", {{points.front().first, *predicted}, {points.back().first, *predicted}},
-                ChartSeries::Look::line, Ink::grey);
+                ChartSeries::Look::line, Ink::grey, U'p');
         if (spread != nullptr && !spread->least.empty()) {
             plot.add("Lowest to highest rank", spread->least.points(), ChartSeries::Look::faint, ink);
             plot.add("", spread->greatest.points(), ChartSeries::Look::faint, ink);
@@ -67,10 +67,9 @@ std::vector<RunCharts::Curve> RunCharts::curves() const
             plot.chart.note = "step " + view::grouped(at->first) + ": " + text(at->second);
         return plot;
     };
-    std::vector<Curve> curves{
-        {"throughput",
-            plot_of("Tokens/s per GPU; grey: predicted", run_.throughput(), Ink::blue, view::throughput_text,
-                expected.tps_per_gpu, &run_.throughput_over_ranks(), "slowest")},
+    std::vector<Curve> curves{{"throughput",
+                                  plot_of("Tokens/s per GPU", run_.throughput(), Ink::blue, view::throughput_text,
+                                      expected.tps_per_gpu, &run_.throughput_over_ranks(), "slowest")},
         {"loss",
             plot_of("Loss", run_.loss(), Ink::vermilion, [](double value) { return view::grouped(value, 3); }, {})},
         {"memory",
@@ -81,10 +80,12 @@ std::vector<RunCharts::Curve> RunCharts::curves() const
                 expected.mfu ? std::optional(*expected.mfu * 100) : std::nullopt, &run_.mfu_over_ranks(), "slowest")}};
     if (expected.tps_interval)
         curves[0].plot.chart.band = {expected.tps_interval->low, expected.tps_interval->high};
+    if (expected.tps_per_gpu)
+        curves[0].plot.key = "p: predicted";
     Plot& loss = curves[1].plot;
     if (!expected.loss.empty() && !run_.loss().empty()) {
-        loss.chart.title = "Loss; grey: expected";
-        loss.add("Expected: " + expected.loss_of, expected.loss, ChartSeries::Look::faint, Ink::grey);
+        loss.key = "e: expected";
+        loss.add("Expected: " + expected.loss_of, expected.loss, ChartSeries::Look::faint, Ink::grey, U'e');
         loss.chart.x_range = {run_.loss().points().front().first,
             std::max<double>(run_.total_steps(), run_.loss().last().first)}; // it may go on behind this run's end
     }

@@ -60,7 +60,7 @@ void RunQuestion::ask_steps()
               steps_ = steps;
               return std::string();
           });
-    prompt->explain("Empty: as the plan says");
+    prompt->replaces().explain("Empty: as the plan says");
     desk_.open(std::move(prompt));
 }
 
@@ -71,7 +71,9 @@ std::optional<view::RunSetup> RunQuestion::set_up()
         = view::prepare_run(state.plan(), state.presets(), target_, steps_ > 0 ? std::optional(steps_) : std::nullopt);
     if (setup.request)
         return setup;
-    desk_.tell(setup.refusal, view::Tone::bad);
+    desk_.tell(
+        setup.refusal + (setup.refused_field.empty() ? "" : desk_.keyed("; `1` `E` reaches ") + setup.refused_field),
+        view::Tone::bad);
     return {};
 }
 

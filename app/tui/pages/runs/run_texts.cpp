@@ -15,7 +15,9 @@ void ask_for_output(Desk& desk, const view::LiveRun& run)
         const std::string name = "Rank " + std::to_string(log.rank);
         items.push_back({name, run.rank_name(log.rank), [&desk, log, name] {
                              const std::string text = printable_lines(view::tail_of(log.file));
-                             desk.open(std::make_unique<Pager>("Output of " + name, text.empty() ? "Nothing" : text));
+                             auto pager = std::make_unique<Pager>("Output of " + name, text.empty() ? "Nothing" : text);
+                             pager->go_to_end(); // what it said last
+                             desk.open(std::move(pager));
                          }});
     }
     if (items.empty())

@@ -459,10 +459,13 @@ bool RunsPage::leave_behind()
 
 std::string RunsPage::hints() const
 {
+    const std::string charts = "  h l read off  v traced step  L log";
     if (job_.is_running())
-        return job_.is_following() ? "x stop  d leave  Q queue  L log  Enter failure"
-                                   : "x stop  Q queue  L log  Enter failure";
-    return "s start  a queue it  Q queue  f follow  c check nodes";
+        return (job_.is_following() ? "x stop  d leave" : "x stop") + charts + "  Q queue";
+    const std::string start = "s start  a queue it  Q queue  f follow  c check nodes";
+    if (!run_.has_run())
+        return start;
+    return (run_.failure() ? "Enter why it failed  O output" : "O output") + charts + "  r again  " + start;
 }
 
 std::vector<Command> RunsPage::commands()

@@ -24,7 +24,8 @@ view::RowPoints found_points(const Results& results)
 Plot found_front(const Results& results, const std::optional<std::size_t>& chosen, std::size_t most)
 {
     Plot plot;
-    plot.chart.title = "Tokens/s per GPU over memory; green: the Pareto front";
+    plot.chart.title = "Tokens/s per GPU over memory";
+    plot.key = "\u25cb the Pareto front";
     plot.chart.x_label = "GiB";
     plot.chart.x_text = view::gib;
     plot.chart.y_text = view::throughput_text;
@@ -38,7 +39,7 @@ Plot found_front(const Results& results, const std::optional<std::size_t>& chose
                 .emplace_back(results.value(id, Results::memory), results.value(id, Results::throughput));
     }
     plot.add("Layouts", std::move(all), ChartSeries::Look::dots, Ink::grey);
-    plot.add("Pareto front", std::move(front), ChartSeries::Look::dots, Ink::green);
+    plot.add("Pareto front", std::move(front), ChartSeries::Look::dots, Ink::green, U'\u25cb'); // as in the table
     if (chosen)
         plot.chart.chosen = {results.value(*chosen, Results::memory), results.value(*chosen, Results::throughput)};
     return plot;

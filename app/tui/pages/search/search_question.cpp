@@ -43,7 +43,7 @@ void SearchQuestion::ask_gpus()
         up_to_ = up_to;
         return {};
     });
-    prompt->explain("64, or 64 and fewer; empty: the plan's");
+    prompt->replaces().explain("64, or 64 and fewer; empty: the plan's");
     desk_.open(std::move(prompt));
 }
 
