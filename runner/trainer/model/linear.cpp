@@ -105,11 +105,18 @@ void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& l
 {
     // Detached: what autograd saved still holds on to the graph before it, and that to the chunk's input.
     const WeightGradients::Work work
-        = [x = Measured{x.tensor.detach(), x.largest}, slope, fp8, sums, bias = layer.bias.defined()] {
+        = [x = Measured{x.tensor.detach(), x.largest}, slope, fp8, sums, bias = layer.bias.defined(),
+              sum = fp8 != nullptr ? nullptr : later.sum_of(layer.weight)] {
               const at::Tensor rows = as_rows(slope.tensor);
-              std::vector<at::Tensor> own{fp8 != nullptr
-                      ? fp8->weight_gradient(slope.tensor, slope.largest, x.tensor, x.largest, sums)
-                      : rows.t().mm(as_rows(x.tensor))};
+              std::vector<at::Tensor> own(1);
+              if (fp8 != nullptr)
+                  own[0] = fp8->weight_gradient(slope.tensor, slope.largest, x.tensor, x.largest, sums);
+              else if (sum == nullptr)
+                  own[0] = rows.t().mm(as_rows(x.tensor));
+              else
+                  sum->total.addmm_(rows.t(), as_rows(x.tensor));
+              if (sum != nullptr)
+                  sum->added();
               if (bias)
                   own.push_back(rows.sum(0));
               return own;
