@@ -2,11 +2,11 @@
 #include "runner/trainer/model/fused_products.h"
 
 #include "runner/trainer/autograd/kept_results.h"
+#include "runner/trainer/kernels/products.h"
 #include "runner/trainer/kernels/tensor_loops.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/linear.h>
 
 #include <memory>
 
@@ -50,7 +50,7 @@ public:
         }
         kept = {of_sum_ ? outputs[0] : x, scales, scale};
         for (const Affine& layer : layers_)
-            outputs.push_back(at::linear(y, layer.weight, layer.bias));
+            outputs.push_back(product_with_transposed(y, layer.weight, layer.bias));
         return outputs;
     }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
@@ -67,7 +67,7 @@ public:
             for (std::size_t i = 0; i < layers_.size(); ++i)
                 append_weight_gradients(of_leaves, layers_[i], {y}, {slopes[i]}, later_);
         }
-        at::Tensor slope = as_rows(slopes[0]).mm(layers_[0].weight); // of y
+        at::Tensor slope = product_with(as_rows(slopes[0]), layers_[0].weight); // of y
         for (std::size_t i = 1; i < layers_.size(); ++i)
             slope.addmm_(as_rows(slopes[i]), layers_[i].weight);
         const at::Tensor x_slope = at::empty_like(x), scales_slope = at::empty({width}, x.options());
@@ -110,13 +110,13 @@ public:
         const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous(), active = at::empty_like(gate);
         write_gated(form_, gate, up, active);
         kept = {gate, up};
-        return {at::linear(active, layer_.weight, layer_.bias)};
+        return {product_with_transposed(active, layer_.weight, layer_.bias)};
     }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor gate = kept[0].detach(), up = kept[1].detach();
         // The gradient of the activation, and then, as each element is read once, the activation itself.
-        const at::Tensor active = as_rows(gradients[0]).mm(layer_.weight).view(gate.sizes());
+        const at::Tensor active = product_with(as_rows(gradients[0]), layer_.weight).view(gate.sizes());
         const at::Tensor room = room_of_pieces(gate, 4);
         by_type(gate, 6, [&](auto* t) {
             each_piece(form_, gate, room, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {

@@ -2,6 +2,7 @@
 #include "runner/trainer/model/linear.h"
 
 #include "runner/trainer/autograd/kept_results.h"
+#include "runner/trainer/kernels/products.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linear.h>
@@ -23,13 +24,13 @@ public:
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         kept = {inputs[0]};
-        return {at::linear(inputs[0], layer_.weight, layer_.bias)};
+        return {product_with_transposed(inputs[0], layer_.weight, layer_.bias)};
     }
     [[nodiscard]] Repeat repeat() const override { return summed_ ? Repeat::summed : Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor slope = as_rows(gradients[0]);
-        Tensors slopes{slope.mm(layer_.weight).view(kept[0].sizes())};
+        Tensors slopes{product_with(slope, layer_.weight).view(kept[0].sizes())};
         append_weight_gradients(slopes, layer_, {kept[0]}, {slope}, later_);
         return slopes;
     }
