@@ -183,6 +183,24 @@ Number quantized_away(
 }
 } // namespace
 
+namespace {
+// Elements of a token that are made again in the backward pass: the output of the norm before attention, where it is
+// not made into latents, and of that before an MLP without experts, and what its activation makes.
+template <typename Number>
+Number made_again(const ResolvedPlan& plan, const RankShape& rank, bool moe, const LayerWidths<Number>& widths)
+{
+    const ModelShape& model = plan.model;
+    const double norms = model.norm != Norm::rms
+        ? 0
+        : (model.latent ? 0 : 1) + (moe || model.parallel_residual ? 0 : branches(model, moe) - 1);
+    Number elements = std::max(0.0, norms) * input<Number>("hidden", rank.hidden);
+    for (const auto& [routed, width, inputs] : widths.mlps)
+        if (!routed && model.activation == Activation::swiglu)
+            elements += width;
+    return elements;
+}
+} // namespace
+
 template <typename Number>
 Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
 {
@@ -205,6 +223,8 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
     hidden = of_share(branches(plan.model, moe) / 2, hidden); // they hold of two branches
     Number bytes
         = input<Number>("tokens", rank.tokens) * element * (hidden + kept.attention + kept.norms + mlp) + routed;
+    if (makes_inputs_again(plan, rank))
+        bytes = bytes - input<Number>("tokens", rank.tokens) * element * made_again<Number>(plan, rank, moe, kept);
     if (const double fewer = kept_input_bytes(plan, rank); fewer < rank.element_bytes)
         bytes = bytes - quantized_away<Number>(plan, rank, moe, kept, fewer);
     if (!plan.training.compile || is_our_trainer(rank.constants))
@@ -241,7 +261,8 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     const double input_share = kept_input_bytes(plan, rank) / rank.element_bytes; // of the bytes of other activations
     const double norm_share = plan.model.latent ? 1 : input_share;
     const Number norm = made * input<Number>("hidden", rank.hidden);
-    if (parts.contains(layer_norm) && !in_pieces(plan))
+    const bool again = makes_inputs_again(plan, rank); // whether it is repeated or not
+    if (parts.contains(layer_norm) && !in_pieces(plan) && !again)
         freed += (plan.model.latent || routed_layer ? 1 : 2)
             * ((norm_share == 1 ? norm : input<Number>("share of its bytes", norm_share) * norm)
                 + (plain ? tokens * plain_norm<Number>(plan, rank) : Number(0.0)));
@@ -252,7 +273,9 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     if (whole && plain)
         freed += tokens * plain_gates<Number>(plan, rank, widths);
     for (const auto& [routed, width, inputs] : widths.mlps) {
-        const double tensors = whole ? inputs + input_share : routed && parts.contains(moe_act) ? input_share : 0;
+        const double tensors = whole            ? inputs + (again && !routed ? 0 : input_share)
+            : routed && parts.contains(moe_act) ? input_share
+                                                : 0;
         if (tensors > 0)
             inner += tensors
                 * (routed ? input<Number>("rows per token", rank.expert_rows * rank.local_experts / rank.tokens) * width

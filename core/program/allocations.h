@@ -17,6 +17,14 @@ inline bool is_our_trainer(const Constants& constants)
     return constants[Constant::gradient_buffers] > 0;
 }
 
+// Whether products keep no input of their own where it follows from what is kept anyway, outputs of norms and
+// activations: the bundled trainer makes them again on CPUs (runner/trainer/model/fused_products.h).
+inline bool makes_inputs_again(const ResolvedPlan& plan, const RankShape& rank)
+{
+    return is_our_trainer(rank.constants) && plan.cluster.gpu.is_cpu() && plan.training.compile && plan.layout.tp == 1
+        && plan.training.precision == Precision::fp32;
+}
+
 // Of a layer on one rank, per token: what its rows keep between their products.
 template <typename Number = double>
 struct LayerWidths {

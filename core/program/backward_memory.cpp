@@ -31,8 +31,9 @@ Number backward_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
     constexpr double kPiecesUnderWay = 0.75;
     const Number last
         = gathered + leaving + larger(rounded(hidden + leaving), pieces ? kPiecesUnderWay * gathered : Number(0.0));
-    // The activation: its output is gone, the gradients of its inputs come.
-    const Number activation = entering;
+    // The activation: its output is gone, the gradients of its inputs come, or take their place.
+    const bool in_place = makes_inputs_again(plan, rank);
+    const Number activation = in_place ? Number(0.0) : entering;
     // The first products: the activation's inputs are gone; their input is gathered once more, and its gradient is
     // summed up over the ranks.
     const Number sums
@@ -40,12 +41,15 @@ Number backward_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
     // Repeated operation by operation, what was gathered for both of a layer's first products stays until their turn.
     const bool stays = gathers && !pieces && plan.training.recompute == Recompute::selective
         && plan.training.recompute_parts.contains(RecomputePart::operations);
-    const Number first = (stays ? Number(0.0) : gathered) + sums + rounded(hidden + entering) - leaving;
+    const Number first
+        = (stays ? Number(0.0) : gathered) + sums + rounded(hidden + entering) - (in_place ? Number(0.0) : leaving);
     Number most = larger(last, larger(activation, first));
     if (stays)
         most += 2 * (hidden - stream);
-    return input<Number>("tokens", rank.tokens) * element * (stream + most)
-        + element * input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
+    const Number slopes = input<Number>("tokens", rank.tokens) * element * (stream + most);
+    if (plan.cluster.gpu.is_cpu() && !reduced_each_micro_batch(plan) && !plan.training.optimizer_in_backward)
+        return slopes; // products add to the sums of gradients
+    return slopes + element * input<Number>("one matrix of a layer", rank.hidden * rank.ffn / rank.tp);
 }
 
 template double backward_bytes(const ResolvedPlan&, const RankShape&, bool);

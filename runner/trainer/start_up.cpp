@@ -13,10 +13,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
+#include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -79,20 +81,30 @@ bool is_to_measure()
     return variable != nullptr && std::string(variable) == "1";
 }
 
-// What starting touched and training does not: LibTorch's code that registered its operators (a third of a small rank's
-// memory; code is never written to, and comes back from the page cache where it is needed), and the heap's free pages.
+namespace {
+// Parts that a library never writes to come back from the page cache where they are needed.
+int release_unwritten_parts(dl_phdr_info* library, std::size_t, void*)
+{
+    constexpr std::uintptr_t kPage = 4096;
+    if (std::strstr(library->dlpi_name, "/libtorch") == nullptr)
+        return 0;
+    for (const auto* part = library->dlpi_phdr; part != library->dlpi_phdr + library->dlpi_phnum; ++part) {
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_W) != 0)
+            continue;
+        const std::uintptr_t begin = (library->dlpi_addr + part->p_vaddr) / kPage * kPage;
+        const std::uintptr_t end = library->dlpi_addr + part->p_vaddr + part->p_memsz;
+        ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    }
+    return 0;
+}
+} // namespace
+
+// What starting touched and training does not: LibTorch's code that registered its operators, its tables of symbols and
+// relocations (together half of a small rank's memory), and the heap's free pages.
 void release_start_up_memory()
 {
     ::malloc_trim(0);
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-        unsigned long begin = 0, end = 0;
-        char access[5] = {};
-        if (line.find("/libtorch") == std::string::npos
-            || std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, access) != 3 || std::string(access) != "r-xp")
-            continue;
-        ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-    }
+    ::dl_iterate_phdr(release_unwritten_parts, nullptr);
 }
 
 Expected<ResolvedPlan> read_checked_plan(const std::filesystem::path& file)

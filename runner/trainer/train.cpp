@@ -9,6 +9,7 @@
 #include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
 #include "runner/trainer/device/device.h"
+#include "runner/trainer/device/tensor_memory.h"
 #include "runner/trainer/failure.h"
 #include "runner/trainer/measure/measure.h"
 #include "runner/trainer/metrics/host_facts.h"
@@ -120,6 +121,7 @@ private:
             FOURFOLD_TRY(const bool usable, look_at(step, outcome));
             if (usable)
                 trainer_.update(step, outcome, spans);
+            release_unused_tensor_memory();
             skipped_ += outcome.applied ? 0 : 1;
             ++interval_.steps;
             interval_.data_time_s += outcome.data_time_s;
@@ -379,6 +381,8 @@ Expected<bool> train_plan(const Job& job, const ResolvedPlan& plan, Connections&
     const Device device = choose_device(job, plan, hosts.front());
     if (device.cuda)
         select_gpu(device.gpu);
+    else
+        pool_tensor_memory();
 
     if (is_to_measure()) {
         if (job.rank == 0)

@@ -149,13 +149,15 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
         by_micro_batch && plan.layout.pp > 1 ? trainer->units_->gradient_lanes() : std::vector<int>(),
         type_of(training.grad_dtype, exact),
         [units = trainer->units_.get()](std::size_t bucket) { units->gradients_made(bucket); },
-        [&later = trainer->weight_gradients_](const at::Tensor& weight) { return later.waits(weight); }};
+        [&later = trainer->weight_gradients_](
+            const at::Tensor& weight) { return later.waits(weight) || later.sum_of(weight) != nullptr; }};
     if (training.optimizer_in_backward) {
         trainer->in_backward_.emplace();
         settings.final = [own = trainer.get()](std::size_t bucket) { own->update_in_backward(bucket); };
         settings.keep = options.keep_gradients;
     }
     trainer->gradients_ = std::make_unique<GradientBuckets>(*trainer->weights_, mesh, std::move(settings));
+    trainer->add_up_in_products();
     std::optional<OnHost> states_on_host;
     if (training.offload == Offload::optimizer) {
         trainer->host_update_ = std::make_unique<OptimizerOffload>(*trainer->weights_);
@@ -174,6 +176,46 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     FOURFOLD_CHECK(trainer->make_training_pass(training.micro_batches));
     trainer->record_graphs();
     return trainer;
+}
+
+namespace {
+// Of a weight: whether the products of model/linear.h alone use it, and one of them in a pass.
+bool is_of_one_product(const Shard& shard, const ModelShape& model, const at::Tensor& leaf)
+{
+    if (leaf.dim() != 2 || shard.parameter.expert >= 0)
+        return false;
+    switch (shard.parameter.role) {
+    case Role::query:
+    case Role::key:
+    case Role::value:
+    case Role::fused:
+        return !model.latent;
+    case Role::output:
+    case Role::gate:
+    case Role::up:
+    case Role::down:
+        return true;
+    case Role::head:
+        return model.predicted_ahead == 0;
+    default:
+        return false;
+    }
+}
+} // namespace
+
+// On a CPU; graphs of layers, which no CPU has, are recorded with gradients of their own.
+void Trainer::add_up_in_products()
+{
+    if (!on_cpu(weights_->device()) || fp8_ != nullptr || wants_graphs(plan_))
+        return;
+    for (std::size_t shard = 0; shard < weights_->shards().size(); ++shard) {
+        const at::Tensor& leaf = weights_->leaves()[shard];
+        if (!is_of_one_product(weights_->shards()[shard], plan_.model, leaf))
+            continue;
+        const at::Tensor total = gradients_->sum_of(shard);
+        if (total.defined() && total.scalar_type() == leaf.scalar_type())
+            weight_gradients_.add_up(leaf, {total, [this, shard] { gradients_->count(shard); }});
+    }
 }
 
 void Trainer::record_graphs()

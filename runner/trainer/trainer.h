@@ -106,6 +106,7 @@ private:
     // Optimizer in backward: the gradient of a bucket is final.
     void update_in_backward(std::size_t bucket);
     void record_graphs();
+    void add_up_in_products();
     [[nodiscard]] std::vector<int64_t> stream_shape() const; // of a micro-batch, between layers
     // Passes of so many micro-batches are run from here on.
     Expected<void> make_training_pass(int micro_batches);

@@ -25,7 +25,8 @@ struct GradientSettings {
     std::vector<int> lanes = {};
     at::ScalarType type = at::kFloat; // in which gradients are added up and reduced
     std::function<void(std::size_t bucket)> made = {}; // all gradients of a bucket came, for a micro-batch
-    std::function<bool(const at::Tensor& weight)> waits = {}; // the pass that runs leaves its gradient for later
+    // The pass that runs leaves its gradient for later, or autograd has no part in it (WeightGradients::add_up).
+    std::function<bool(const at::Tensor& weight)> waits = {};
     // Optimizer in backward: reduced()[bucket], and it alone, is final. Afterwards it is freed, but where `keep` is.
     std::function<void(std::size_t bucket)> final = {};
     bool keep = false; // for comparisons: until the next step
@@ -44,8 +45,9 @@ public:
     // After it reduced() is complete: the sum over all micro-batches and replicas.
     void finish();
 
-    // For gradients that something else than autograd adds up (model/layer_graphs.h): where those of weights.shards()
-    // [shard] are, undefined where that memory comes and goes; and that one was added there, for a micro-batch.
+    // For gradients that something else than autograd adds up (model/layer_graphs.h, WeightGradients::add_up): where
+    // those of weights.shards() [shard] are, undefined where that memory comes and goes; and that one was added there,
+    // for a micro-batch.
     [[nodiscard]] at::Tensor sum_of(std::size_t shard) const;
     void count(std::size_t shard) const;
 

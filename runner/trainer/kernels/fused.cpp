@@ -5,7 +5,7 @@
 #include "runner/trainer/device/kind.h"
 #include "runner/trainer/kernels/cpu_loops.h"
 #include "runner/trainer/kernels/gpu_kernels.h"
-#include "runner/trainer/rehearsal/lasting.h"
+#include "runner/trainer/kernels/tensor_loops.h"
 
 #include <ATen/ops/clamp_max.h>
 #include <ATen/ops/empty.h>
@@ -15,37 +15,11 @@
 #include <ATen/ops/silu.h>
 #include <ATen/ops/silu_backward.h>
 
-#include <algorithm>
-#include <cmath>
+#include <memory>
 
 namespace fourfold::trainer {
 
 namespace {
-bool has_loops(const at::Tensor& x)
-{
-    return on_cpu(x) && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
-}
-
-// Calls `use` with a null pointer of the tensor's element type. `passes`: how often the kernel reads or writes as much
-// as x.
-template <typename Use>
-void by_type(const at::Tensor& x, int passes, Use&& use)
-{
-    if (x.is_meta()) { // no values
-        launched(double(passes) * double(x.nbytes()));
-        return;
-    }
-    if (x.scalar_type() == at::kDouble)
-        use(static_cast<double*>(nullptr));
-    else
-        use(static_cast<float*>(nullptr));
-}
-template <typename T>
-T* data(const at::Tensor& x, T*)
-{
-    return x.data_ptr<T>();
-}
-
 class RmsNorm final : public GradientFunction {
 public:
     explicit RmsNorm(double eps)
@@ -137,13 +111,7 @@ public:
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         const at::Tensor gate = inputs[0].contiguous(), up = inputs[1].contiguous(), y = at::empty_like(gate);
-        const at::Tensor room = room_of_a_piece(gate);
-        by_type(gate, 3, [&](auto* t) {
-            each_piece(gate, room, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
-                gated(form_of(t), data(gate, t) + first, data(sigmoid, t), data(up, t) + first, count,
-                    data(y, t) + first);
-            });
-        });
+        write_gated(form_, gate, up, y);
         kept = {gate, up};
         return {y};
     }
@@ -151,10 +119,10 @@ public:
     {
         const at::Tensor slope = gradients[0].contiguous(), &gate = kept[0], &up = kept[1];
         const at::Tensor gate_slope = at::empty_like(gate), up_slope = at::empty_like(up);
-        const at::Tensor room = room_of_a_piece(gate);
+        const at::Tensor room = room_of_pieces(gate, 1);
         by_type(gate, 5, [&](auto* t) {
-            each_piece(gate, room, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
-                gated_slopes(form_of(t), data(slope, t) + first, data(gate, t) + first, data(sigmoid, t),
+            each_piece(form_, gate, room, [&](int64_t first, int64_t count, const at::Tensor& sigmoid) {
+                gated_slopes(gate_form(form_, t), data(slope, t) + first, data(gate, t) + first, data(sigmoid, t),
                     data(up, t) + first, count, data(gate_slope, t) + first, data(up_slope, t) + first);
             });
         });
@@ -162,33 +130,6 @@ public:
     }
 
 private:
-    template <typename T>
-    [[nodiscard]] GateForm<T> form_of(T*) const
-    {
-        return {T(form_.steepness), T(form_.limit), T(form_.shift)};
-    }
-    static constexpr int64_t kPiece = int64_t(1) << 14; // elements
-    // Of its sigmoids; made without values, too, so that a rehearsal counts it.
-    static at::Tensor room_of_a_piece(const at::Tensor& gate)
-    {
-        return at::empty({std::min(kPiece, gate.numel())}, gate.options());
-    }
-    template <typename Use>
-    void each_piece(const at::Tensor& gate, const at::Tensor& room, Use&& use) const
-    {
-        const at::Tensor flat = gate.view({-1});
-        for (int64_t first = 0; first < flat.numel(); first += kPiece) {
-            const int64_t count = std::min(kPiece, flat.numel() - first);
-            at::Tensor sigmoid = room.narrow(0, 0, count);
-            const at::Tensor piece = flat.narrow(0, first, count);
-            if (std::isfinite(form_.limit))
-                at::sigmoid_out(sigmoid, at::clamp_max_out(sigmoid, piece, form_.limit).mul_(form_.steepness));
-            else
-                at::sigmoid_out(sigmoid, piece);
-            use(first, count, sigmoid);
-        }
-    }
-
     GateForm<double> form_;
 };
 

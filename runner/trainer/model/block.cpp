@@ -2,11 +2,14 @@
 #include "runner/trainer/model/block.h"
 
 #include "runner/trainer/context_parallel/context_attention.h"
+#include "runner/trainer/model/fused_products.h"
 #include "runner/trainer/model/recompute.h"
 #include "runner/trainer/tensor_parallel/regions.h"
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
+
+#include <utility>
 
 namespace fourfold::trainer {
 
@@ -57,9 +60,18 @@ at::Tensor Block::normed(const at::Tensor& x, const Affine& weights) const
     return norm(x, weights, settings_);
 }
 
+bool Block::keeps_no_inputs(const at::Tensor& x, const Affine& layer) const
+{
+    return settings_.kernels == Kernels::fused && settings_.products.alone() && makes_inputs_again(x, layer.weight);
+}
+
 std::vector<at::Tensor> Block::entered(
     const at::Tensor& x, const Affine& before, const std::vector<Affine>& layers) const
 {
+    if (settings_.shape.norm == Norm::rms && !repeated_.contains(RecomputePart::layer_norm)
+        && keeps_no_inputs(x, layers[0]))
+        return normed_products(
+            x, scales_of(before, settings_.shape), settings_.shape.norm_eps, layers, settings_.products.later());
     const auto block
         = [this, before, layers](at::TensorList in) { return settings_.products.enter(normed(in[0], before), layers); };
     return repeated_.contains(RecomputePart::layer_norm) ? recomputed(block, {x}, KeptResults::Choice::products)
@@ -121,6 +133,8 @@ at::Tensor Block::out_of_mlp(const std::vector<at::Tensor>& inner) const
 {
     const std::string_view form = settings_.shape.exact_gelu ? "none" : "tanh";
     const bool gated = gate_.weight.defined(), gelu = !gated || settings_.shape.activation == Activation::geglu;
+    if (!gelu && keeps_no_inputs(inner[0], down_))
+        return gated_product(inner[0], inner[1], {down_.weight, {}}, settings_.products.later());
     const at::Tensor active = !gelu ? swiglu(settings_.kernels, inner[0], inner[1])
         : gated                     ? at::gelu(inner[0], form).mul(inner[1])
                                     : at::gelu(inner[0], form);
@@ -163,7 +177,16 @@ at::Tensor Block::forward(const at::Tensor& x, const Attentions& attentions) con
     const ModelShape& shape = settings_.shape;
     at::Tensor after_attention, normed_stream;
     {
-        const at::Tensor attended = added(attention(x, attentions), output_.bias, attention_post_norm_);
+        at::Tensor attended = added(attention(x, attentions), output_.bias, attention_post_norm_);
+        if (shape.norm == Norm::rms && !shape.parallel_residual && !experts_
+            && !repeated_.contains(RecomputePart::layer_norm) && !repeated_.contains(RecomputePart::mlp)
+            && keeps_no_inputs(x, down_)) {
+            std::vector<at::Tensor> inner = normed_sum_products(x, std::exchange(attended, {}),
+                scales_of(mlp_norm_, shape), shape.norm_eps, into_mlp(), settings_.products.later());
+            const at::Tensor sum = inner[0];
+            inner.erase(inner.begin());
+            return sum.add(added(out_of_mlp(inner), down_.bias, mlp_post_norm_));
+        }
         // A norm that is repeated in the backward pass is repeated with the products behind it.
         if (shape.norm == Norm::rms && !shape.parallel_residual && !repeated_.contains(RecomputePart::layer_norm)) {
             NormedSum both = normed_sum(settings_.kernels, x, attended, scales_of(mlp_norm_, shape), shape.norm_eps);

@@ -68,6 +68,8 @@ private:
     [[nodiscard]] at::Tensor feed_forward(const at::Tensor& x, at::Tensor normed) const;
 
     [[nodiscard]] at::Tensor normed(const at::Tensor& x, const Affine& weights) const;
+    // Whether products of x keep no input of their own (model/fused_products.h).
+    [[nodiscard]] bool keeps_no_inputs(const at::Tensor& x, const Affine& layer) const;
     // The norm, the region's border and the products behind it.
     [[nodiscard]] std::vector<at::Tensor> entered(
         const at::Tensor& x, const Affine& before, const std::vector<Affine>& layers) const;

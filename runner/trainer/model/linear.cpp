@@ -2,6 +2,7 @@
 #include "runner/trainer/model/linear.h"
 
 #include "runner/trainer/autograd/kept_results.h"
+#include "runner/trainer/kernels/products.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/linear.h>
@@ -23,13 +24,13 @@ public:
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         kept = {inputs[0]};
-        return {at::linear(inputs[0], layer_.weight, layer_.bias)};
+        return {product_with_transposed(inputs[0], layer_.weight, layer_.bias)};
     }
     [[nodiscard]] Repeat repeat() const override { return summed_ ? Repeat::summed : Repeat::product; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
     {
         const at::Tensor slope = as_rows(gradients[0]);
-        Tensors slopes{slope.mm(layer_.weight).view(kept[0].sizes())};
+        Tensors slopes{product_with(slope, layer_.weight).view(kept[0].sizes())};
         append_weight_gradients(slopes, layer_, {kept[0]}, {slope}, later_);
         return slopes;
     }
@@ -105,11 +106,18 @@ void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& l
 {
     // Detached: what autograd saved still holds on to the graph before it, and that to the chunk's input.
     const WeightGradients::Work work
-        = [x = Measured{x.tensor.detach(), x.largest}, slope, fp8, sums, bias = layer.bias.defined()] {
+        = [x = Measured{x.tensor.detach(), x.largest}, slope, fp8, sums, bias = layer.bias.defined(),
+              sum = fp8 != nullptr ? nullptr : later.sum_of(layer.weight)] {
               const at::Tensor rows = as_rows(slope.tensor);
-              std::vector<at::Tensor> own{fp8 != nullptr
-                      ? fp8->weight_gradient(slope.tensor, slope.largest, x.tensor, x.largest, sums)
-                      : rows.t().mm(as_rows(x.tensor))};
+              std::vector<at::Tensor> own(1);
+              if (fp8 != nullptr)
+                  own[0] = fp8->weight_gradient(slope.tensor, slope.largest, x.tensor, x.largest, sums);
+              else if (sum == nullptr)
+                  own[0] = rows.t().mm(as_rows(x.tensor));
+              else
+                  sum->total.addmm_(rows.t(), as_rows(x.tensor));
+              if (sum != nullptr)
+                  sum->added();
               if (bias)
                   own.push_back(rows.sum(0));
               return own;

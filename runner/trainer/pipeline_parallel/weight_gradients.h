@@ -31,6 +31,22 @@ public:
     // the hooks of such a leaf too.
     [[nodiscard]] bool waits(const at::Tensor& weight) const { return offered_.contains(weight.unsafeGetTensorImpl()); }
 
+    // Leaves whose gradients a product adds to their sum itself, so that neither a tensor of their own nor a pass that
+    // adds it is needed: one operation of a pass has each. `added` is called when that is done.
+    struct Sum {
+        at::Tensor total;
+        std::function<void()> added;
+    };
+    void add_up(const at::Tensor& weight, Sum sum)
+    {
+        sums_.insert_or_assign(weight.unsafeGetTensorImpl(), std::move(sum));
+    }
+    [[nodiscard]] const Sum* sum_of(const at::Tensor& weight) const // null: autograd adds it
+    {
+        const auto found = sums_.find(weight.unsafeGetTensorImpl());
+        return found == sums_.end() ? nullptr : &found->second;
+    }
+
     // All work of a pass, in the order in which it was offered. Gradients are added to the leaves as a backward pass
     // does it, hooks included, and operands are freed one after the other.
     void run(Key key);
@@ -43,6 +59,7 @@ private:
     using Roots = std::vector<Operation>;
     std::map<Key, Roots> waiting_;
     Roots* now_ = nullptr; // null: nothing is postponed
+    std::map<const at::TensorImpl*, Sum> sums_;
     std::set<const at::TensorImpl*> offered_; // leaves of the pass that runs; or those that more work will add to
 };
 

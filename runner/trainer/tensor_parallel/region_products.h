@@ -29,6 +29,10 @@ public:
     // Through a linear outside of regions, whose weight every rank has whole: of the rows that this rank has of x.
     [[nodiscard]] at::Tensor outside(const at::Tensor& x, const at::Tensor& weight) const;
 
+    // Of one rank, in the numbers of their operands: nothing lies between a region's border and its products.
+    [[nodiscard]] bool alone() const { return tp_.size() == 1 && fp8_ == nullptr; }
+    [[nodiscard]] WeightGradients& later() const { return later_; }
+
 private:
     const Communicator& tp_;
     bool sequence_parallel_, gathers_; // gathers: there are other ranks' rows

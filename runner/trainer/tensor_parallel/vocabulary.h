@@ -19,7 +19,7 @@ at::Tensor partial_embedding(const at::Tensor& tokens, const at::Tensor& table, 
 // only `at_once` elements, whole rows, are in memory; none on a GPU, where a kernel reads the logits once
 // (kernels/gpu_kernels.h). The backward pass writes the gradient over the logits: what made them must not need them.
 // Plain: the softmax of all rows at once is in memory, and the gradient is a tensor of its own.
-constexpr int64_t kLossElementsAtOnce = int64_t(1) << 25; // 128 MiB in fp32
+constexpr int64_t kLossElementsAtOnce = int64_t(1) << 20; // 4 MiB in fp32
 at::Tensor vocabulary_cross_entropy(Kernels kernels, const at::Tensor& logits, const at::Tensor& labels, bool all_count,
     const Communicator& tp, int64_t vocab, int64_t at_once = kLossElementsAtOnce);
 
