@@ -44,8 +44,13 @@ std::string suggestion(const CLI::App& app)
             known.push_back("--" + name);
     for (const CLI::App* subcommand : command->get_subcommands([](const CLI::App*) { return true; }))
         known.push_back(subcommand->get_name());
-    const std::vector<std::string> near = nearest_words(left.front().substr(0, left.front().find('=')), known, 1);
-    return near.empty() ? "" : "did you mean " + near.front() + "? ";
+    const std::string word = left.front().substr(0, left.front().find('='));
+    const std::vector<std::string> near = nearest_words(word, known, 1);
+    if (near.empty())
+        return "";
+    if (near.front() == word) // it stands before its subcommand
+        return "give it behind " + command->get_name() + "; ";
+    return "did you mean " + near.front() + "? ";
 }
 
 int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)

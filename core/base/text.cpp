@@ -242,20 +242,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
 std::vector<std::string> nearest_words(
     std::string_view word, const std::vector<std::string>& candidates, std::size_t count)
 {
-    word = word.substr(0, 100); // keeps the cost of nonsense input small
+    const std::string asked = lower_case(word.substr(0, 100)); // keeps the cost of nonsense input small
     struct Ranked {
         std::size_t distance, different_from; // edits; the first byte that differs
         std::string text;
     };
     std::vector<Ranked> ranked;
     for (const std::string& candidate : candidates) {
-        const std::size_t distance = edit_distance(word, candidate);
-        const bool contained = word.size() >= 3 && candidate.find(word) != std::string::npos;
-        if (!contained && distance > std::max<std::size_t>(2, candidate.size() / 3))
+        const std::string known = lower_case(candidate);
+        const std::size_t distance = edit_distance(asked, known);
+        const bool contained = asked.size() >= 3 && known.find(asked) != std::string::npos;
+        if (!contained && distance > std::max<std::size_t>(2, known.size() / 3))
             continue;
-        const auto different = std::mismatch(word.begin(), word.end(), candidate.begin(), candidate.end()).first;
+        const auto different = std::mismatch(asked.begin(), asked.end(), known.begin(), known.end()).first;
         ranked.push_back({contained ? std::min<std::size_t>(distance, 2) : distance,
-            static_cast<std::size_t>(different - word.begin()), candidate});
+            static_cast<std::size_t>(different - asked.begin()), candidate});
     }
     // People mistype the ends of words: of equally near ones, the one that agrees longest is meant.
     std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {

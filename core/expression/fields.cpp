@@ -25,7 +25,7 @@ std::vector<std::string> FieldSet::nearest(std::string_view word) const
         names.push_back(field.name);
         names.insert(names.end(), field.aliases.begin(), field.aliases.end());
     }
-    return nearest_words(lower_case(word), names);
+    return nearest_words(word, names);
 }
 
 } // namespace fourfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/paths.h"
+#include "core/base/text.h"
 #include "core/history/store.h"
 #include "core/layout/batch_ramp.h"
 #include "runner/nodes/connections.h"
@@ -63,7 +64,7 @@ Expected<LaunchPreview> preview(const RunRequest& request)
     const bool local = is_here(plan.target);
     Json hosts = Json::array(), files = Json::array();
     std::ostringstream text;
-    text << "plan " << plan.plan.name << ": " << total_steps(plan.plan.training, plan.plan.run) << " steps\n"
+    text << "plan " << printable(plan.plan.name) << ": " << total_steps(plan.plan.training, plan.plan.run) << " steps\n"
          << "target " << plan.target.id << ": " << plan.plan.gpus << " ranks\n";
     if (!plan.note.empty())
         text << plan.note << "\n";

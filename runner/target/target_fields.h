@@ -26,7 +26,8 @@ public:
         , prefix_(std::move(prefix))
     {
         if (!json.is_object())
-            complain(prefix_.empty() ? "a target must be an object" : prefix_ + " must be an object");
+            complain(prefix_.empty() ? "a target must be an object"
+                                     : prefix_.substr(0, prefix_.find_last_not_of('.') + 1) + " must be an object");
     }
 
     const Json* find(const char* key)

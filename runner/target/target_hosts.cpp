@@ -238,7 +238,11 @@ Expected<std::vector<int>> ranks_of_hosts(const Target& target, int gpus)
                 "set `ranks` of each host, or change gpus or the number of hosts");
         return std::vector<int>(static_cast<std::size_t>(hosts), gpus / hosts);
     }
-    if (named != hosts || given != gpus)
+    if (named != hosts)
+        return bad(std::to_string(hosts - named) + " of the " + std::to_string(hosts)
+                + " hosts have no `ranks`, the others have",
+            "give every host at least one rank, or none a number");
+    if (given != gpus)
         return bad(
             "the hosts' ranks add up to " + std::to_string(given) + ", the plan has " + std::to_string(gpus) + " GPUs",
             "give every host its ranks so that they add up");

@@ -119,6 +119,15 @@ TEST_F(OwnRunsOfTheCommand, AreMissedWhereTheHistoryCannotBeRead)
     std::ofstream(history_file()) << std::string(5000, 'x');
     EXPECT_THAT(predicted().at("warnings").dump(),
         AllOf(HasSubstr("your own runs are not in this answer"), HasSubstr("history.db")));
+    const std::string layouts = file("layouts.csv", "tp,cp,pp,micro_batch\n2,1,1,1\n");
+    const std::vector<std::string> commands[] = {{"search", plan_, "--top", "1"},
+        {"sweep", plan_, "--layouts", layouts, "--gpus", "8"}, {"compare", plan_, "llama-3.1-8b-tsubame4-16"},
+        {"table", plan_, "advice"}, {"timeline", plan_, "--output", "step.svg"}};
+    for (const auto& command : commands) {
+        const Output answer = fourfold(command);
+        EXPECT_EQ(answer.status, 0) << command[0];
+        EXPECT_THAT(answer.err, HasSubstr("fourfold: warning: your own runs are not in this answer")) << command[0];
+    }
 }
 
 class Mistakes : public ProgramTest {
@@ -200,6 +209,14 @@ TEST_F(Mistakes, InWhatIsAsked)
         {{"recipe", "story-15m", "--curve", "--output", "o"}, "give one of them"},
         {{"find", "https://login.example.org", "--dry-run"}, "write user@host"},
         {{"find", "local", "--save", "../x"}, "is not usable"},
+        {{"--json", "predict", plan}, "give it behind predict"},
+        {{"search", plan, "--axis", "TP=1,2"}, "did you mean tp?"},
+        {{"timeline", plan, "--output", "t.svg", "--between", "1000", "2000"}, "the step ends at "},
+        {{"run", "this-computer", "--dry-run", "--target",
+             file("none.json", R"({"hosts": [{"address": "a", "ranks": 0}, {"address": "b", "ranks": 4}]})")},
+            "1 of the 2 hosts have no `ranks`"},
+        {{"run", "this-computer", "--dry-run", "--target", file("five.json", R"({"hosts": ["a"], "timeouts": 5})")},
+            "timeouts must be an object"},
         {{"recommend", std::string(5'000, 'x'), "--gpus", "8", "--cluster", "dgx-h100"}, "is no model that is known"},
     };
     for (const auto& [arguments, expected] : cases) {
@@ -208,6 +225,10 @@ TEST_F(Mistakes, InWhatIsAsked)
         expect_problem(output, 2, expected);
         EXPECT_LT(output.err.size(), 1'000U);
     }
+    const std::string long_name
+        = file("long.json", plan_text(("{\"name\": \"" + std::string(100'000, 'x') + "\"}").c_str()));
+    EXPECT_LT(fourfold({"predict", long_name}).out.size(), 5'000U);
+    EXPECT_THAT(fourfold({"gc", "--older-than", "0.5", "--dry-run"}).out, HasSubstr("not used for 0.50 days"));
     EXPECT_EQ(fourfold({"history", "import", table}).status, 0);
     EXPECT_THAT(fourfold({"history", "import", table, "--plan", "this-computer"}).err, HasSubstr("--plan is of logs"));
     EXPECT_EQ(fourfold({"history", "restore", "last"}).out, "nothing to restore: not deleted\n");

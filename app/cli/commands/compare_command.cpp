@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold compare`: plans and stored runs side by side, as the desktop's Compare page.
 #include "app/cli/history/history_view.h"
+#include "app/cli/planning/plan_source.h"
 #include "app/view/compare/comparison.h"
 #include "core/calibration/user/evidence.h"
 
@@ -47,6 +48,7 @@ Expected<int> run_compare(const CompareOptions& options)
     if (options.plans.size() + options.runs.size() < 2)
         return fail({ProblemCode::bad_input, "one entry cannot be compared", "name two or more plans or runs", ""});
     FOURFOLD_TRY(const auto table, compared(options));
+    warn_of_missing_runs();
     std::cout << (format == TableFormat::text ? view::side_by_side(table, options.differences) : table).write(format);
     return kDone;
 }

@@ -4,6 +4,7 @@
 #include "app/cli/runs/stop_signals.h"
 #include "runner/runs/garbage.h"
 
+#include <cmath>
 #include <iostream>
 #include <memory>
 
@@ -58,7 +59,8 @@ Expected<int> gc(const GcOptions& options)
             continue;
         std::cout << host["host"].get<std::string>() << ": " << (options.dry_run ? "would remove " : "removed ")
                   << counted(host["runs"], "run") << ", " << counted(host["files"], "file") << " and "
-                  << counted(host["agents"], "agent") << " not used for " << shown_number(options.days, 0) << " days, "
+                  << counted(host["agents"], "agent") << " not used for "
+                  << shown_number(options.days, options.days == std::floor(options.days) ? 0 : 2) << " days, "
                   << shown_number(host["bytes"].get<double>() / 1e6, 1) << " MB; kept "
                   << counted(host["kept_runs"], "run") << "\n";
         print_strays(host);

@@ -34,6 +34,7 @@ Expected<int> run_profile(const ProfileOptions& options)
     FOURFOLD_TRY(const StepProfile step, step_of(profile, options.step));
     const Table table = options.collectives ? collectives_table(collective_uses(step))
                                             : parts_table(part_differences(predict_with_evidence(plan), step));
+    warn_of_missing_runs();
     if (format == TableFormat::text) {
         if (profile.steps.empty())
             std::cerr << "all of the trace, which marks no step";

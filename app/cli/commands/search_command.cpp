@@ -137,6 +137,7 @@ Expected<int> run_search(const SearchOptions& options)
         ProgressLine line;
         return search(request, line.of_search());
     }();
+    warn_of_missing_runs();
     if (format == TableFormat::json)
         print_json(search_json(request, result));
     else if (format == TableFormat::text)

@@ -87,6 +87,7 @@ Expected<int> sweep(const SweepCommandOptions& options)
             },
             {}, predicting_beside_own_runs(base));
     }();
+    warn_of_missing_runs();
     if (format == TableFormat::json) {
         print_json(grid_json(grid, value, measured.get()));
         return kDone;

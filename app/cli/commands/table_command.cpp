@@ -90,6 +90,7 @@ Expected<int> run_table(const TableOptions& options)
             "leave it out", "--stage"};
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
     FOURFOLD_TRY(const auto table, table_of(options, plan));
+    warn_of_missing_runs();
     if (options.picture.empty()) {
         std::cout << table.write(format);
         return kDone;

@@ -89,6 +89,7 @@ Expected<int> run_timeline(const TimelineOptions& options)
         FOURFOLD_CHECK(check_picture_file("kernels", options.output));
     FOURFOLD_TRY(const auto plan, options.plan.load_sound(Presets()));
     const Prediction prediction = predict_with_evidence(plan);
+    warn_of_missing_runs();
     if (prediction.timeline.spans.empty()) {
         const std::string why = prediction.reasons.empty() ? too_long_to_list(simulated_shape(plan)).message
                                                            : prediction.reasons[0].message;
@@ -104,6 +105,11 @@ Expected<int> run_timeline(const TimelineOptions& options)
         steady.reset();
         title += ", measured";
     }
+    if (part && part->first >= timeline.length_s)
+        return Problem{ProblemCode::bad_input,
+            "begins at " + shown_number(part->first) + " s, and the step ends at " + shown_number(timeline.length_s)
+                + " s",
+            "give two times within the step", "--between"};
     if (options.kernels)
         return draw_kernels(prediction, title, part, options.output);
     if (part) {

@@ -66,7 +66,7 @@ Table comparison_table(const RunSummary& run)
 std::string run_text(const RunDetail& detail)
 {
     const RunSummary& run = detail.summary;
-    std::string out = run.id + "  " + std::string(name(run.state)) + "  " + run.name + "\n";
+    std::string out = run.id + "  " + std::string(name(run.state)) + "  " + printable(run.name) + "\n";
     line(out, "created", run.created);
     line(out, "model", run.model);
     line(out, "cluster", run.cluster + ", " + std::to_string(run.gpus) + (run.gpus == 1 ? " GPU" : " GPUs"));

@@ -4,6 +4,7 @@
 #include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
+#include "core/calibration/user/own_runs_missing.h"
 #include "core/plan/fields.h"
 #include "core/plan/plan_schedule.h"
 
@@ -149,6 +150,12 @@ Expected<ResolvedPlan> PlanOptions::load_sound(const Presets& presets) const
 Problem problem_of(const Reason& reason, const std::string& where)
 {
     return {ProblemCode::bad_input, reason.message, "", where + ": " + reason.field};
+}
+
+void warn_of_missing_runs()
+{
+    if (const auto missing = own_runs_missing())
+        warn(*missing);
 }
 
 Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan)

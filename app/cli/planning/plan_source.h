@@ -40,6 +40,9 @@ Expected<Evaluated> evaluate(const Plan& plan, const Presets& presets);
 // The first broken rule as a problem of the plan's file.
 Problem problem_of(const Reason& reason, const std::string& where);
 
+// Says where the answer lacks own runs, as the history cannot be read: for answers that show no warnings of a
+// prediction.
+void warn_of_missing_runs();
 // predict_with_evidence(), the plan's unknown keys among its warnings.
 Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan);
 

@@ -44,12 +44,12 @@ std::string headline_text(const ResolvedPlan& plan)
     const Layout& layout = plan.layout;
     const Training& training = plan.training;
     std::ostringstream out;
-    out << (plan.name.empty() ? plan.model.name : plan.name) << "\n";
-    out << "  model    " << plan.model.name << ", " << count_text(plan.model.parameters()) << " parameters, vocabulary "
-        << shown_number(static_cast<double>(plan.padded_vocab), 0) << "\n";
-    out << "  cluster  " << plan.cluster.name << ", " << shown_number(plan.gpus, 0) << " x " << plan.cluster.gpu.name
-        << " on " << shown_number(plan.nodes(), 0) << (plan.nodes() == 1 ? " node" : " nodes") << "; stack "
-        << plan.stack.id << "\n";
+    out << printable(plan.name.empty() ? plan.model.name : plan.name) << "\n";
+    out << "  model    " << printable(plan.model.name) << ", " << count_text(plan.model.parameters())
+        << " parameters, vocabulary " << shown_number(static_cast<double>(plan.padded_vocab), 0) << "\n";
+    out << "  cluster  " << printable(plan.cluster.name) << ", " << shown_number(plan.gpus, 0) << " x "
+        << printable(plan.cluster.gpu.name) << " on " << shown_number(plan.nodes(), 0)
+        << (plan.nodes() == 1 ? " node" : " nodes") << "; stack " << plan.stack.id << "\n";
     out << "  layout   tp " << layout.tp << ", cp " << layout.cp << ", pp " << layout.pp << ", dp " << layout.dp;
     if (layout.ep > 1)
         out << ", ep " << layout.ep << ", etp " << layout.etp;

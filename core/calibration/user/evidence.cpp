@@ -4,10 +4,12 @@
 #include "core/base/text.h"
 #include "core/calibration/neighbours.h"
 #include "core/calibration/published_layouts.h"
+#include "core/calibration/user/own_runs_missing.h"
 #include "core/predict/interval.h"
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 namespace fourfold {
 
@@ -23,6 +25,19 @@ HistoryEvidence& own_history()
     if (!known || known->first != file)
         known.emplace(file, HistoryEvidence(file));
     return known->second;
+}
+
+// Why the look at the own history that was the last, of whichever thread, found nothing.
+std::mutex trouble_guard;
+std::optional<Problem> last_trouble;
+
+OwnRuns own_runs(OwnRuns (HistoryEvidence::*look)(const ResolvedPlan&), const ResolvedPlan& plan)
+{
+    HistoryEvidence& history = own_history();
+    OwnRuns runs = (history.*look)(plan);
+    const std::lock_guard lock(trouble_guard);
+    last_trouble = history.trouble();
+    return runs;
 }
 
 // The half-width that the run's prediction has where it is called calibrated.
@@ -225,7 +240,7 @@ JobEvidence::JobEvidence(ResolvedPlan plan)
 void JobEvidence::gather()
 {
     gathered_ = true;
-    own_ = own_history().of_job(job_);
+    own_ = own_runs(&HistoryEvidence::of_job, job_);
     for (const MeasuredLayout& measured : shipped_layouts()) {
         if (is_same_job(measured, job_))
             shipped_.push_back(&measured);
@@ -325,7 +340,7 @@ void use_own_runs(SearchRequest& request)
 
 std::function<Prediction(const ResolvedPlan&)> predicting_beside_own_runs(const ResolvedPlan& plan)
 {
-    return [runs = own_history().latest(plan)](const ResolvedPlan& of) {
+    return [runs = own_runs(&HistoryEvidence::latest, plan)](const ResolvedPlan& of) {
         Prediction prediction = predict(of);
         weigh_own_runs(prediction, near_of(runs, of));
         return prediction;
@@ -336,11 +351,18 @@ Prediction predict_with_evidence(const ResolvedPlan& plan)
 {
     Prediction prediction = predict(plan);
     weigh_measurements(prediction, shipped_layouts());
-    HistoryEvidence& history = own_history();
-    weigh_own_runs(prediction, history.near(plan));
-    if (history.trouble())
-        prediction.warnings.push_back("your own runs are not in this answer: " + history.trouble()->line());
+    weigh_own_runs(prediction, own_runs(&HistoryEvidence::near, plan));
+    if (auto missing = own_runs_missing())
+        prediction.warnings.push_back(*std::move(missing));
     return prediction;
+}
+
+std::optional<std::string> own_runs_missing()
+{
+    const std::lock_guard lock(trouble_guard);
+    if (!last_trouble)
+        return std::nullopt;
+    return "your own runs are not in this answer: " + last_trouble->line();
 }
 
 } // namespace fourfold

@@ -100,6 +100,7 @@ TEST(Text, NearestWords)
     EXPECT_EQ(nearest_words("llama3.1-70b", ids, 1), std::vector<std::string>{"llama-3.1-70b"});
     EXPECT_EQ(nearest_words("175b", ids), std::vector<std::string>{"gpt3-175b"});
     EXPECT_TRUE(nearest_words("falcon", ids).empty());
+    EXPECT_EQ(nearest_words("TP", {"cp", "pp", "tp"}, 1), std::vector<std::string>{"tp"}) << "capitals are no mistakes";
     // Equally far: the longest common beginning first.
     EXPECT_EQ(nearest_words("layout.tpp", {"layout.pp", "layout.tp"}, 1), std::vector<std::string>{"layout.tp"});
     EXPECT_EQ(joined({"a", "b"}, " or "), "a or b");
