@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <memory>
+#include <utility>
 
 namespace fourfold {
 
@@ -17,6 +19,20 @@ void forget(std::string& secret)
     secret.clear();
 }
 
+KeptSecret::KeptSecret(std::string& taken)
+    : text_(taken.begin(), taken.end())
+{
+    text_.push_back('\0');
+    mlock(text_.data(), text_.size());
+    forget(taken);
+}
+
+KeptSecret::~KeptSecret()
+{
+    explicit_bzero(text_.data(), text_.size());
+    munlock(text_.data(), text_.size());
+}
+
 Passphrases& Passphrases::of_this_program()
 {
     static Passphrases kPassphrases;
@@ -27,26 +43,19 @@ bool Passphrases::try_each(
     const std::function<bool(const char*)>& works, const std::function<std::optional<std::string>()>& ask)
 {
     const std::lock_guard lock(mutex_);
-    for (const auto* passphrase : known_) {
-        if (works(passphrase->data()))
+    for (const auto& passphrase : known_) {
+        if (works(passphrase->text()))
             return true;
     }
     for (int answers = 0; ask && answers < kMostAnswers; ++answers) {
         auto answer = ask();
         if (!answer)
             return false;
-        // Lives until the program ends, at one place.
-        auto* kept = new std::vector<char>(answer->begin(), answer->end());
-        kept->push_back('\0');
-        mlock(kept->data(), kept->size());
-        forget(*answer);
-        if (works(kept->data())) {
-            known_.push_back(kept);
+        auto kept = std::make_unique<const KeptSecret>(*answer);
+        if (works(kept->text())) {
+            known_.push_back(std::move(kept));
             return true;
         }
-        explicit_bzero(kept->data(), kept->size());
-        munlock(kept->data(), kept->size());
-        delete kept;
     }
     return false;
 }

@@ -6,6 +6,7 @@
 #include "runner/ssh/questions.h"
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -21,6 +22,19 @@ struct SshPrompts {
     std::function<void()> right; // what was answered to `secret` was right; may be empty
 };
 
+// A secret at one place in memory that is never swapped out, overwritten before it is given back.
+class KeptSecret {
+public:
+    explicit KeptSecret(std::string& taken); // which is forgotten
+    ~KeptSecret();
+    KeptSecret(const KeptSecret&) = delete;
+    KeptSecret& operator=(const KeptSecret&) = delete;
+    [[nodiscard]] const char* text() const { return text_.data(); }
+
+private:
+    std::vector<char> text_; // with its end
+};
+
 // Passphrases of key files, each asked once however many hosts want it.
 class Passphrases {
 public:
@@ -33,7 +47,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::vector<std::vector<char>*> known_;
+    std::vector<std::unique_ptr<const KeptSecret>> known_;
 };
 
 // Overwrites the text before its memory is given back.

@@ -22,6 +22,12 @@ const char* __tsan_default_options()
     return FOURFOLD_REPORTS "die_after_fork=0:second_deadlock_stack=1";
 }
 
+// Of what is left out nothing is reported.
+const char* __lsan_default_options()
+{
+    return "print_suppressions=0";
+}
+
 // What these keep until the program ends.
 const char* __lsan_default_suppressions()
 {

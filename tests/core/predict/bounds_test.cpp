@@ -86,7 +86,8 @@ TEST(Bounds, PipelinesAndExpertsByHand)
     EXPECT_TRUE(hop.compute_bound()) << "pipelines cross nodes cheaply";
 
     const ResolvedPlan moe = plan_of("mixtral-8x7b", {{"tp", 1}, {"dp", 8}, {"ep", 8}}, 8);
-    const LinkBound& experts = link_of(bounds_of(moe), "ep", LinkKind::node);
+    const Bounds of_experts = bounds_of(moe);
+    const LinkBound& experts = link_of(of_experts, "ep", LinkKind::node);
     ASSERT_TRUE(experts.used);
     // Two of eight experts a token: sent and returned, 3 h f products of two FLOPs.
     EXPECT_NEAR(experts.bound.transfer_s_per_sequence, 2 * 8000 * 2 * 4096 * 2 * 7.0 / 8 / 1e12, 1e-9);

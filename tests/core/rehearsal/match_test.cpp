@@ -347,7 +347,8 @@ std::vector<RankProgram> random_programs(std::mt19937& random)
             if (legal)
                 std::swap(steps[at], steps[at + 1]);
         }
-        if (!steps.empty() && below(4) == 0 && steps.back() >= 0) {
+        const int newest = int(writer.program.operations.size()) - 1;
+        if (!steps.empty() && below(4) == 0 && steps.back() >= 0 && steps.back() == newest) {
             steps.pop_back();
             writer.program.operations.pop_back();
         }
