@@ -4,12 +4,15 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/page_stack.h"
 #include "app/desktop/screenshot.h"
+#include "app/models/shared/dropped_item.h"
 #include "app/models/shared/text.h"
 #include "core/base/standard_streams.h"
 #include "core/base/thrown.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QDir>
+#include <QFileInfo>
 #include <QScreen>
 #include <QTimer>
 
@@ -49,10 +52,10 @@ Expected<Arguments> parse(const QCoreApplication& application)
         QStringLiteral(
             "Plans, projects (folders of plans), models (config.json), folders of runs, tables of measurements, traces "
             "of torch.profiler and folders of TensorBoard or Weights & Biases to open, as if they were dropped on the "
-            "window."),
+            "window. With --screenshot one plan at most."),
         QStringLiteral("[FILE...]"));
     const QCommandLineOption screenshot(QStringLiteral("screenshot"),
-        QStringLiteral("Write a picture of the window to FILE and exit."), QStringLiteral("FILE"));
+        QStringLiteral("Write a picture of the window to FILE (.png) and exit."), QStringLiteral("FILE"));
     const QCommandLineOption page(QStringLiteral("page"),
         QStringLiteral("Start on this page: %1.").arg(PageStack::ids().join(QStringLiteral(", "))),
         QStringLiteral("PAGE"));
@@ -76,6 +79,13 @@ Expected<Arguments> parse(const QCoreApplication& application)
     arguments.files = parser.positionalArguments();
     if (parser.isSet(screenshot) && parser.value(screenshot).isEmpty())
         return Problem{ProblemCode::bad_input, "--screenshot names no file", "see --help", ""};
+    const QFileInfo picture(parser.value(screenshot));
+    if (parser.isSet(screenshot) && picture.suffix().compare(QLatin1String("png"), Qt::CaseInsensitive) != 0)
+        return Problem{ProblemCode::bad_input, "ends in no .png, and a picture of the window is one", "",
+            parser.value(screenshot).toStdString()};
+    if (parser.isSet(screenshot) && !picture.dir().exists())
+        return Problem{ProblemCode::bad_input, "there is no such folder", "make it first, or choose another",
+            parser.value(screenshot).toStdString()};
     if (parser.isSet(screenshot) && arguments.files.size() > 1)
         return Problem{ProblemCode::bad_input, "--screenshot takes one plan file at most", "see --help", ""};
     arguments.window.trainer = parser.value(trainer).toStdString();
@@ -160,6 +170,16 @@ void sayWhatWasThrown()
     std::_Exit(fail(1, why));
 }
 
+// A picture is of the window with a plan; other things would go into the history, or into a window of their own.
+Expected<void> openForPicture(MainWindow& window, const QString& file)
+{
+    const Expected<DroppedItem> item = classify(file.toStdString());
+    if (item && item->kind != DroppedKind::plan)
+        return Problem{ProblemCode::bad_input, "is no plan, and --screenshot shows a plan",
+            "open it in the window, which would do this: " + whatItDoes(*item).toStdString(), file.toStdString()};
+    return window.document().open(file.toStdString());
+}
+
 int failWithoutWindow(const QString& why)
 {
     return fail(1,
@@ -225,7 +245,7 @@ int main(int argc, char** argv)
     if (!arguments->screenshot.file.isEmpty()) {
         if (arguments->files.isEmpty())
             window.openStartPlan();
-        else if (const Expected<void> opened = window.document().open(arguments->files.front().toStdString()); !opened)
+        else if (const Expected<void> opened = openForPicture(window, arguments->files.front()); !opened)
             return fail(opened.error().exit_status(), fromUtf8(opened.error().line()));
         const Expected<void> taken = takeScreenshot(window, arguments->screenshot);
         return taken ? 0 : fail(1, fromUtf8(taken.error().line()));

@@ -264,16 +264,18 @@ Expected<SQLite::Database> open_read_only(const fs::path& file)
         number(database, "SELECT count(*) FROM sqlite_master");
     } catch (const SQLite::Exception& exception) {
         // A program that was killed while it wrote left a journal: who reads takes it back first.
-        if ((exception.getErrorCode() & 0xff) == SQLITE_READONLY) {
+        const bool no_place_to_write = exception.getErrorCode() == SQLITE_CANTOPEN
+            || exception.getErrorCode() == SQLITE_FULL || exception.getExtendedErrorCode() == SQLITE_READONLY_DIRECTORY;
+        if ((exception.getErrorCode() & 0xff) == SQLITE_READONLY && !no_place_to_write) {
             database = SQLite::Database(file, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
             FOURFOLD_CHECK(check_identity(database, file, StoreMode::read_only));
             return database;
         }
-        // In a folder without write permission the WAL's index cannot be made. Without a log the file itself is
-        // complete, and nobody can be writing it.
+        // In a folder without write permission, and on a full disk, the WAL's index cannot be made. Without a log the
+        // file itself is complete, and nobody can be writing it.
         const fs::path log = file.string() + "-wal";
         const bool log_empty = !fs::exists(log, error) || fs::file_size(log, error) == 0;
-        if (exception.getErrorCode() != SQLITE_CANTOPEN || !log_empty)
+        if (!no_place_to_write || !log_empty)
             throw;
         database = SQLite::Database(uri_of(file, "immutable=1"), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
     }

@@ -113,6 +113,9 @@ Expected<Listener> listen_on(const std::string& address, int port)
         || listen(socket.get(), SOMAXCONN) != 0) {
         const int error = errno;
         const std::string reason = std::string(" (") + std::strerror(error) + ")";
+        if (error == EADDRINUSE && port == 0)
+            return Problem{
+                ProblemCode::network, why_not_connected(EADDRNOTAVAIL), cure_of_connection(EADDRNOTAVAIL), address};
         if (error == EADDRINUSE)
             return Problem{
                 ProblemCode::network, "port " + std::to_string(port) + " of this node is taken" + reason, {}, address};
@@ -156,12 +159,46 @@ FileDescriptor try_connect(const std::string& address, int port, Deadline deadli
     return fd;
 }
 
+bool lies_with_this_node(int error)
+{
+    return error == EADDRNOTAVAIL || error == ENETUNREACH || error == EMFILE || error == ENFILE || error == EINVAL;
+}
+
+std::string why_not_connected(int error)
+{
+    switch (error) {
+    case EADDRNOTAVAIL:
+        return "no port of this node is free for a connection";
+    case ENETUNREACH:
+        return "this node has no way to that network";
+    case EINVAL:
+        return "is not a numeric address";
+    default:
+        return std::strerror(error);
+    }
+}
+
+std::string cure_of_connection(int error)
+{
+    switch (error) {
+    case EADDRNOTAVAIL:
+        return "see net.ipv4.ip_local_port_range and, for who has them, ss -tan";
+    case ENETUNREACH:
+        return "see ip address and ip route: is the interface up, the loopback too?";
+    case EMFILE:
+    case ENFILE:
+        return "raise the limit of open files";
+    default:
+        return {};
+    }
+}
+
 Expected<FileDescriptor> connect_to(const std::string& address, int port, double timeout_s)
 {
     int error = 0;
     FileDescriptor fd = try_connect(address, port, seconds_from_now(timeout_s), error);
     if (error != 0)
-        return Problem{ProblemCode::network, error == EINVAL ? "is not a numeric address" : std::strerror(error), {},
+        return Problem{ProblemCode::network, why_not_connected(error), cure_of_connection(error),
             address + ":" + std::to_string(port)};
     return fd;
 }

@@ -35,6 +35,10 @@ bool is_listening(int fd, int port);
 
 // A blocking stream socket connected to a numeric address. In `error` 0 or the errno of the attempt.
 FileDescriptor try_connect(const std::string& address, int port, Deadline deadline, int& error);
+// Whether such an error has nothing to do with the other end, so that waiting for that is of no use.
+bool lies_with_this_node(int error);
+std::string why_not_connected(int error);
+std::string cure_of_connection(int error); // empty: none is known
 // The same, with the reason as a Problem (network).
 Expected<FileDescriptor> connect_to(const std::string& address, int port, double timeout_s);
 

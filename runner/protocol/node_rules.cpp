@@ -35,6 +35,10 @@ std::optional<NodeFault> link_fault(const std::string& state, const std::string&
 {
     if (state == "ok")
         return {};
+    // Hosts of one computer do reach each other there.
+    if (way.find("(127.") != std::string::npos || way.find("(::1)") != std::string::npos)
+        return NodeFault{way + ": " + state, error,
+            "that is each node's own address: give the host a node_address under which the others reach it"};
     if (state == "refused")
         return NodeFault{way + ": refused", error,
             "a firewall on that host rejects ports of the ranks: allow TCP between the nodes"};

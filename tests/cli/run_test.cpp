@@ -397,7 +397,8 @@ TEST_F(Run, TheQueueRefusesInOneLine)
     ASSERT_EQ(fourfold({"queue", "pause"}).out, "paused: 0 runs wait\n");
     ASSERT_EQ(fourfold({"run", tiny_plan(), "--queue", "--json"}).out, "{\n  \"number\": 1\n}\n");
     EXPECT_EQ(json_of(fourfold({"queue", "list", "--json"}))[0]["state"], "waiting");
-    EXPECT_EQ(fourfold({"queue", "remove", "1"}).status, 0);
+    expect_problem(fourfold({"queue", "remove", "1", "7"}), 2, "no run 7 (nothing is taken out");
+    EXPECT_EQ(fourfold({"queue", "remove", "1", "1"}).status, 0) << "named twice";
     std::filesystem::create_directories(folder() / "data/fourfold/queue");
     file("data/fourfold/queue/queue.json", "{\"format\": 1, \"runs\": [");
     expect_problem(fourfold({"queue", "list"}), 2, "queue.json");

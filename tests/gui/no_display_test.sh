@@ -37,6 +37,15 @@ for wild in QT_SCALE_FACTOR=0 "QT_SCREEN_SCALE_FACTORS=1;X=1e9" QT_FONT_DPI=9999
     grep -q "${wild%%=*} is left out" "$scratch/err" || fail "$wild is not named"
 done
 alone -- --screenshot "" && fail "a picture without a name is taken"
+# What cannot be is said before the work.
+for wrong in "$scratch/picture.jpg" "$scratch/missing/picture.png"; do
+    alone -- --screenshot "$wrong" && fail "$wrong is taken for a picture"
+    grep -q "^fourfold-desktop: $wrong: .*" "$scratch/err" || fail "$wrong is not named"
+done
+echo '{"model_type": "llama", "vocab_size": 256, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+       "intermediate_size": 128}' >"$scratch/config.json"
+alone -- --screenshot "$scratch/model.png" "$scratch/config.json" && fail "a model is taken for a plan"
+grep -q "config.json: is no plan, and --screenshot shows a plan" "$scratch/err" || fail "what a file is is not said"
 ln -s /dev/full "$scratch/full.png"
 alone -- --screenshot "$scratch/full.png" && fail "a picture on a full disk is taken for one"
 grep -q "^fourfold-desktop: .*full.png: cannot be written: No space left" "$scratch/err" || fail "a full disk is not named"

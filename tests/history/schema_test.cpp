@@ -13,7 +13,10 @@
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -394,6 +397,31 @@ TEST(ReadOnly, TakesBackWhatAKilledProgramBegan)
     std::ofstream(folder / "history.db-journal", std::ios::binary) << std::string(5000, 'x');
     const auto store = HistoryStore::open(folder / "history.db", StoreMode::read_only);
     EXPECT_TRUE(store) << store.error().line();
+}
+
+// As in a snapshot, or where another user looks.
+TEST(ReadOnly, AFolderThatMayNotBeWrittenIsEnough)
+{
+    const TemporaryFolder folder;
+    {
+        HistoryStore writer = open_store(folder / "history.db");
+        must(writer.create_run(sample_run("01RUN")));
+    }
+    ASSERT_FALSE(fs::exists(folder / "history.db-wal")) << "who closes it last takes the log away";
+    fs::permissions(folder / "history.db", fs::perms(0444));
+    fs::permissions(folder / ".", fs::perms(0555));
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool ordinary = geteuid() != 0 || setresuid(65534, 65534, 65534) == 0;
+        const auto reader = HistoryStore::open(folder / "history.db", StoreMode::read_only);
+        if (!reader)
+            std::fprintf(stderr, "%s\n", reader.error().line().c_str());
+        _exit(ordinary && reader && reader->list().has_value() ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    fs::permissions(folder / ".", fs::perms(0755));
+    EXPECT_EQ(status, 0);
 }
 
 // To open a pipe is to wait for who writes into it.

@@ -9,6 +9,16 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -213,6 +223,64 @@ TEST_F(Store, WhatARankHeardOutlastsTheMeetingPoint)
     ASSERT_EQ(heard.get_future().get(), "rank 0: its disk is full");
     server.reset();
     EXPECT_EQ(other->told(Watch::kSilenceSeconds), "rank 0: its disk is full");
+}
+
+// What `say` says in a network name space of its own, with these ports for whoever asks for none.
+std::string in_a_network_of_its_own(const std::string& ports, const std::function<std::string()>& say)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return "no pipe";
+    const pid_t child = fork();
+    if (child == 0) {
+        std::string said = "no name space";
+        if (unshare(CLONE_NEWNET) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) {
+            const FileDescriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+            ifreq loopback{};
+            loopback.ifr_name[0] = 'l';
+            loopback.ifr_name[1] = 'o';
+            loopback.ifr_flags = IFF_UP;
+            if (!ports.empty() && ioctl(any.get(), SIOCSIFFLAGS, &loopback) == 0)
+                std::ofstream("/proc/sys/net/ipv4/ip_local_port_range") << ports << std::flush;
+            said = say();
+        }
+        (void)!write(ends[1], said.data(), said.size());
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string said(4096, '\0');
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(ends[0], said.data(), said.size()))));
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    return said;
+}
+
+// Waiting for rank 0 is of no use where this node cannot even ask.
+TEST(StoreClient, WhatLiesWithThisNodeIsSaidAtOnce)
+{
+    const auto ask = [](int port) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto client = StoreClient::connect({"127.0.0.1", port, random_token(kTokenBytes)}, kLong);
+        const bool soon = std::chrono::steady_clock::now() - begin < kLong / 2;
+        return client ? "connected" : client.error().line() + (soon ? "" : ", late");
+    };
+    EXPECT_EQ(in_a_network_of_its_own("", [&] { return ask(40000); }),
+        "this node has no way to that network (see ip address and ip route: is the interface up, the loopback too?)");
+    const std::string no_port = "no port of this node is free for a connection (see net.ipv4.ip_local_port_range and, "
+                                "for who has them, ss -tan)";
+    const auto with_all_ports_taken = [](const auto& then) {
+        const auto one = listen_on("127.0.0.1"), two = listen_on("127.0.0.1");
+        return one && two ? then(one->port) : "the first two are not free: " + (one ? two : one).error().line();
+    };
+    EXPECT_EQ(in_a_network_of_its_own("40000 40001", [&] { return with_all_ports_taken(ask); }), no_port);
+    EXPECT_EQ(in_a_network_of_its_own("40000 40001",
+                  [&] {
+                      return with_all_ports_taken([](int) {
+                          const auto third = listen_on("127.0.0.1");
+                          return third ? "listens" : third.error().line();
+                      });
+                  }),
+        "127.0.0.1: " + no_port);
 }
 
 } // namespace

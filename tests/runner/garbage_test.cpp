@@ -148,6 +148,18 @@ TEST_F(Garbage, WhatWasNeverStartedIsCleared)
     EXPECT_TRUE(has("SPOKE"));
 }
 
+TEST_F(Garbage, WhatIsNoRunStays)
+{
+    std::filesystem::create_directories(base / "runs/notes");
+    write(base / "runs/notes/important.txt", "x", 40);
+    grow_old(base / "runs/notes", 40);
+    std::filesystem::create_directories(base / "runs/EMPTY"); // a run whose launch came no further
+    grow_old(base / "runs/EMPTY", 40);
+    EXPECT_EQ(collect(30)["runs"], 1);
+    EXPECT_TRUE(has("notes"));
+    EXPECT_FALSE(has("EMPTY"));
+}
+
 TEST_F(Garbage, FilesThatAKeptRunLinksToStay)
 {
     std::filesystem::create_directories(base / "store");

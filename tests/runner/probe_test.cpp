@@ -41,6 +41,8 @@ TEST(Links, EachCauseHasItsOwnFindingAndCure)
         messages.insert(findings[0].message + findings[0].cure);
     }
     EXPECT_EQ(messages.size(), 4u);
+    const auto own = judge_links({link("refused")}, names, {"10.0.0.1", "127.0.0.1"});
+    EXPECT_NE(own[0].cure.find("each node's own address"), std::string::npos) << "no firewall: " << own[0].cure;
     Link small = link("ok");
     small.largest_message = 1400;
     EXPECT_NE(judge_links({small}, names, addresses)[0].message.find("large messages are lost"), std::string::npos);

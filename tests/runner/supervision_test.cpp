@@ -187,11 +187,33 @@ TEST_F(Supervision, ThePreludesEnvironmentReachesTheRanks)
         refused.error().line().find("the prelude failed; it printed: no such module | line 2 ended with status 1"),
         std::string::npos)
         << refused.error().line();
+    asked.target.prelude = {"set -e", "false"};
+    const auto early = launch(asked, observer, {});
+    ASSERT_FALSE(early);
+    EXPECT_NE(early.error().line().find("the prelude ended with exit status 1; it printed nothing"), std::string::npos)
+        << early.error().line();
     asked.target.prelude = {"sleep 600"};
     asked.target.prelude_s = 1;
     const auto late = launch(asked, observer, {});
     ASSERT_FALSE(late);
     EXPECT_NE(late.error().line().find("did not end within 1 s"), std::string::npos) << late.error().line();
+}
+
+TEST_F(Supervision, ACommandOfThePreludeMayGoOnInTheNextLine)
+{
+    RunRequest asked = request(home, 1, {{"FAKE_STEPS", "1"}});
+    asked.target.prelude = {"if false; then", "exit 3", "else", "export FAKE_NOTE=\\", "'of several lines'", "fi",
+        "case x in", "x) true;;", "esac", "cat <<END", "a here document", "END", "true &&", "true"};
+    const auto result = run(asked);
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok);
+    EXPECT_NE(log_of(0).find("of several lines"), std::string::npos) << log_of(0);
+    asked.target.prelude = {"if true; then", "false", "fi", "echo not reached"};
+    const auto refused = launch(asked, observer, {});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(
+        refused.error().line().find("the prelude failed; it printed: line 3 ended with status 1"), std::string::npos)
+        << refused.error().line();
 }
 
 // Whether a process whose command line holds `text` runs; waits a while for it to end.

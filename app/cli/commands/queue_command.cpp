@@ -9,6 +9,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 
 namespace fourfold::cli {
 
@@ -43,8 +44,16 @@ Expected<int> list(const QueueOptions& options)
 
 Expected<int> remove(const QueueOptions& options)
 {
-    for (const std::int64_t number : options.numbers)
-        FOURFOLD_CHECK(RunQueue().remove(number));
+    const RunQueue queue;
+    FOURFOLD_TRY(QueueContents contents, queue.read());
+    const std::set<std::int64_t> numbers(options.numbers.begin(), options.numbers.end());
+    for (const std::int64_t number : numbers) { // none is taken out beside one that is mistyped
+        if (!contents.find(number))
+            return Problem{ProblemCode::not_found, "the queue has no run " + std::to_string(number),
+                "nothing is taken out; `fourfold queue list` lists what it has", {}};
+    }
+    for (const std::int64_t number : numbers)
+        FOURFOLD_CHECK(queue.remove(number));
     return kDone;
 }
 

@@ -113,7 +113,7 @@ private:
         const std::string run = folder.filename().string();
         const std::vector<int> shares = shares_of(base_, run);
         if (shares.empty())
-            return is_old_and_free(folder, folder);
+            return is_of_a_launch(folder) && is_old_and_free(folder, folder);
         // Who follows a Slurm job reads the first node's events only.
         const bool first_followed = since_written(RunFolder(base_, run, 0).file("followed")) >= 0;
         return std::all_of(shares.begin(), shares.end(), [&](int node) {
@@ -124,6 +124,14 @@ private:
                 return is_old_and_free(share.path(), share.file("spec.json"));
             return verdict == "ended" && since_written(share.file("status.json")) >= order_.older_than_s
                 && (first_followed || since_written(share.file("followed")) >= 0);
+        });
+    }
+    // A launch begins with a lock, its own or that of a further node's share. Other files are somebody else's.
+    [[nodiscard]] static bool is_of_a_launch(const std::filesystem::path& folder)
+    {
+        const auto entries = sorted_entries(folder);
+        return entries.empty() || std::any_of(entries.begin(), entries.end(), [](const std::filesystem::path& entry) {
+            return entry.filename() == "lock" || entry.filename().string().starts_with("node");
         });
     }
     // What was begun, and nobody is at it any more.

@@ -4,8 +4,10 @@
 #include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "runner/agent/ranks/rank_log.h"
+#include "runner/agent/ranks/rank_process.h"
 #include "runner/agent/run/event_merge.h"
 #include "runner/agent/system/processes.h"
+#include "runner/agent/system/program_output.h"
 #include "runner/protocol/message.h"
 
 #include <fcntl.h>
@@ -29,6 +31,8 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostEnvironmentBytes = 4u << 20; // of the environment
+constexpr double kShellReads = 5; // seconds, for a shell that reads a few lines
+constexpr int kPreludeLineFailed = 97; // the script's exit status behind "line N ended with status S"
 constexpr uint64_t kLogPart
     = 1u << 20; // of prelude.log: so much of its beginning, and at most twice as much of its end
 
@@ -67,13 +71,48 @@ Environment without_session(Environment environment, const Environment& of_sessi
     return environment;
 }
 
-std::string script_of(const RunSpec& spec)
+// `module` and the like are functions that a login shell defines.
+const char* login_shell()
 {
-    std::string script;
-    for (std::size_t i = 0; i < spec.prelude.size(); ++i)
-        script += spec.prelude[i] + "\nfourfold_status=$?; [ $fourfold_status -eq 0 ] || { echo \"line "
-            + std::to_string(i + 1) + " ended with status $fourfold_status\" >&2; exit 97; }\n";
-    return script + "unset fourfold_status; cat /proc/self/environ >&9\n";
+    return access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+}
+
+std::string said_of(const std::string& text, const char* shell)
+{
+    const std::string asked = "\n" + text; // no text is taken for an option
+    return output_of({shell, "-n", "-c", asked.c_str()}, kShellReads, true);
+}
+
+// A backslash at the very end is no complaint of the shell's.
+bool goes_on_in_the_next_line(const std::string& line)
+{
+    const std::size_t other = line.find_last_not_of('\\');
+    return (line.size() - (other == std::string::npos ? 0 : other + 1)) % 2 != 0;
+}
+
+// A command may go on over several lines (`if`, `case`, a here document, a backslash at the end): what counts is the
+// status of the whole.
+std::string script_of(const std::vector<std::string>& lines, const char* shell)
+{
+    const std::string nothing_wrong = said_of("", shell); // it may complain of a locale that the node has not
+    std::string script, begun;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        begun += lines[i] + "\n";
+        if (goes_on_in_the_next_line(lines[i]) || said_of(begun, shell) != nothing_wrong)
+            continue;
+        script += begun + "fourfold_status=$?; [ $fourfold_status -eq 0 ] || { echo \"line " + std::to_string(i + 1)
+            + " ended with status $fourfold_status\" >&2; exit " + std::to_string(kPreludeLineFailed) + "; }\n";
+        begun.clear();
+    }
+    return script + begun + "unset fourfold_status; cat /proc/self/environ >&9\n";
+}
+
+// A line that failed has said so itself.
+std::string how_it_failed(int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kPreludeLineFailed)
+        return "failed";
+    return (WIFSIGNALED(status) ? "was " : "") + describe_exit(status);
 }
 
 // Its last lines, for a message.
@@ -152,8 +191,7 @@ public:
 private:
     Expected<pid_t> start_shell(int log)
     {
-        // `module` and the like are functions that a login shell defines.
-        const char* const shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+        const char* const shell = login_shell();
         const std::string script = (folder_ / "prelude.sh").string();
         const char* const argv[] = {shell, "-l", script.c_str(), nullptr};
         const pid_t pid = fork();
@@ -323,7 +361,7 @@ Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& 
 {
     if (spec.prelude.empty())
         return Prelude{own_environment(), {}};
-    FOURFOLD_CHECK(write_file_atomically(folder / "prelude.sh", script_of(spec)));
+    FOURFOLD_CHECK(write_file_atomically(folder / "prelude.sh", script_of(spec.prelude, login_shell())));
     // In memory: a token that a line exports is not for the disk. Not a pipe: what the prelude leaves running would
     // hold its end open.
     const FileDescriptor left(memfd_create("environment", MFD_CLOEXEC));
@@ -337,8 +375,8 @@ Expected<Prelude> run_prelude(const RunSpec& spec, const std::filesystem::path& 
     };
     if (flag_field(said, "late"))
         return failed("did not end within " + std::to_string(static_cast<int>(spec.limits.prelude_s)) + " s");
-    if (integer_field(said, "status", -1) != 0)
-        return failed("failed");
+    if (const auto status = static_cast<int>(integer_field(said, "status", -1)); status != 0)
+        return failed(how_it_failed(status));
     const std::string text = slurp("/proc/self/fd/" + std::to_string(left.get()), kMostEnvironmentBytes + 1);
     if (text.size() > kMostEnvironmentBytes)
         return failed("left an environment of more than 4 MiB");

@@ -85,8 +85,8 @@ Expected<std::shared_ptr<Rendezvous>> Rendezvous::join(const Job& job)
     if (job.world_size == 1)
         return std::shared_ptr<Rendezvous>(new Rendezvous(std::move(state)));
     const auto problem = [&](const char* what, const Problem& why) {
-        return Problem{ProblemCode::network, what + why.message, "check MASTER_ADDR, MASTER_PORT and the firewall",
-            state->where()};
+        return Problem{ProblemCode::network, what + why.message,
+            why.hint.empty() ? "check MASTER_ADDR, MASTER_PORT and the firewall" : why.hint, state->where()};
     };
     if (job.rank == 0) {
         auto listener = listener_of(job);

@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto kPause = 50ms; // between two attempts to connect
+constexpr auto kOwnPatience = 3s; // for what stands in the way on this node, as a network that is only just coming up
 // Closed on our proof: the token is wrong, or the store had too many strangers at its door just then.
 constexpr int kMostRefusals = 3;
 
@@ -40,13 +41,14 @@ StoreClient::StoreClient(StorePlace place, std::chrono::milliseconds patience, F
 
 Expected<std::shared_ptr<StoreClient>> StoreClient::connect(const StorePlace& place, std::chrono::milliseconds patience)
 {
-    const Deadline deadline = std::chrono::steady_clock::now() + patience;
+    const Deadline begin = std::chrono::steady_clock::now(), deadline = begin + patience;
     int refusals = 0;
     for (;; std::this_thread::sleep_for(kPause)) {
         int error = 0;
         FileDescriptor fd = try_connect(place.address, place.port, deadline, error);
-        const auto proved = error == 0 ? prove(fd.get(), place.token, kForRendezvous, deadline)
-                                       : Expected<void>(lost(std::strerror(error)));
+        const auto proved = error == 0
+            ? prove(fd.get(), place.token, kForRendezvous, deadline)
+            : Expected<void>(Problem{ProblemCode::network, why_not_connected(error), cure_of_connection(error), {}});
         if (proved) {
             const int on = 1;
             setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -54,7 +56,8 @@ Expected<std::shared_ptr<StoreClient>> StoreClient::connect(const StorePlace& pl
             return std::shared_ptr<StoreClient>(new StoreClient(place, patience, std::move(fd)));
         }
         refusals += proved.error().code == ProblemCode::refused ? 1 : 0;
-        if (proved.error().code == ProblemCode::conflict || refusals == kMostRefusals
+        const bool hopeless = lies_with_this_node(error) && std::chrono::steady_clock::now() > begin + kOwnPatience;
+        if (proved.error().code == ProblemCode::conflict || refusals == kMostRefusals || hopeless
             || milliseconds_until(deadline) == 0)
             return proved.error();
     }
