@@ -67,9 +67,11 @@ public:
             for (std::size_t i = 0; i < layers_.size(); ++i)
                 append_weight_gradients(of_leaves, layers_[i], {y}, {slopes[i]}, later_);
         }
-        at::Tensor slope = product_with(as_rows(slopes[0]), layers_[0].weight); // of y
-        for (std::size_t i = 1; i < layers_.size(); ++i)
-            slope.addmm_(as_rows(slopes[i]), layers_[i].weight);
+        at::Tensor slope; // of y, summed up as autograd does it: repeating the norm changes no bit
+        for (std::size_t i = layers_.size(); i-- > 0;) {
+            const at::Tensor part = product_with(as_rows(slopes[i]), layers_[i].weight);
+            slope = slope.defined() ? slope.add_(part) : part;
+        }
         const at::Tensor x_slope = at::empty_like(x), scales_slope = at::empty({width}, x.options());
         Tensors result{x_slope};
         if (of_sum_) {

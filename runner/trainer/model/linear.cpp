@@ -5,7 +5,6 @@
 #include "runner/trainer/kernels/products.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/linear.h>
 
 namespace fourfold::trainer {
 
@@ -130,7 +129,7 @@ void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& l
 at::Tensor linear(const at::Tensor& x, const Affine& layer, WeightGradients& later, const ProductRules& rules)
 {
     if (rules.fp8 == nullptr && !at::GradMode::is_enabled() && KeptResults::in_use() == nullptr)
-        return at::linear(x, layer.weight, layer.bias);
+        return product_with_transposed(x, layer.weight, layer.bias);
     std::vector<at::Tensor> inputs{x};
     for (const at::Tensor& leaf : leaves_of(layer))
         inputs.push_back(leaf);
