@@ -185,7 +185,8 @@ QStringList shortenedWithoutTip(QWidget& root)
             const QPoint middle = drawn.box.center().toPoint();
             const auto* view = qobject_cast<const QAbstractItemView*>(widget->parentWidget());
             // Letters of another font are drawn apart: a part of one's own words ends in their ellipsis.
-            const bool whole = (!own.isEmpty() && own.endsWith(drawn.text)) || (view && drawn.text == view->indexAt(middle).data().toString());
+            const bool whole = (!own.isEmpty() && own.endsWith(drawn.text))
+                || (view && drawn.text == view->indexAt(middle).data().toString());
             if (gap < 0 || whole || !widget->rect().contains(middle))
                 continue;
             const QString nothing = QStringLiteral("no tip"); // one that is taken away goes a moment later
