@@ -265,7 +265,8 @@ Expected<SQLite::Database> open_read_only(const fs::path& file)
     } catch (const SQLite::Exception& exception) {
         // A program that was killed while it wrote left a journal: who reads takes it back first.
         const bool no_place_to_write = exception.getErrorCode() == SQLITE_CANTOPEN
-            || exception.getErrorCode() == SQLITE_FULL || exception.getExtendedErrorCode() == SQLITE_READONLY_DIRECTORY;
+            || exception.getExtendedErrorCode() == SQLITE_IOERR_SHMSIZE
+            || exception.getExtendedErrorCode() == SQLITE_READONLY_DIRECTORY;
         if ((exception.getErrorCode() & 0xff) == SQLITE_READONLY && !no_place_to_write) {
             database = SQLite::Database(file, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
             FOURFOLD_CHECK(check_identity(database, file, StoreMode::read_only));
