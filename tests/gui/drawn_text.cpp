@@ -46,8 +46,9 @@ public:
             return;
         const QRectF logical(at.x(), at.y() - item.ascent(), item.width(), item.ascent() + item.descent());
         const QTransform transform = painter()->transform();
-        // The letters themselves: a font that stands in for another one may ask for lines half as high again.
-        const QRectF ink = QFontMetricsF(item.font()).tightBoundingRect(item.text()).translated(at);
+        // As high as its letters: a font that stands in for another one may ask for lines half as high again.
+        const QRectF letters = QFontMetricsF(item.font()).tightBoundingRect(item.text()).translated(at);
+        const QRectF ink(logical.left(), letters.top(), logical.width(), letters.height());
         DrawnText drawn{item.text(), transform.mapRect(logical), transform.mapRect(ink)};
         if (painter()->hasClipping()) {
             const QRectF clip = transform.mapRect(painter()->clipBoundingRect());

@@ -14,7 +14,7 @@ namespace fourfold::ui::test {
 struct DrawnText {
     QString text;
     QRectF box; // in the widget's coordinates; from ascender to descender
-    QRectF ink; // of its letters
+    QRectF ink; // as wide, as high as its letters
     bool cut = false; // runs out of the widget, or of the place that it was given
 };
 
