@@ -17,8 +17,10 @@
 namespace fourfold::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 namespace fs = std::filesystem;
@@ -69,11 +71,11 @@ TEST_F(CheckpointCourse, WhatARunLeavesBehindItIsNotGoneOnFrom)
     EXPECT_EQ(names_in(all),
         (std::set<std::string>{
             "step-00000002", "step-00000004", "step-00000005", "step-00000006.kept", "step-00000008.kept"}));
-    ASSERT_THAT(back.warnings, SizeIs(1));
-    EXPECT_THAT(back.warnings[0], HasSubstr("kept as step-00000006.kept, step-00000008.kept"));
+    // A busy disk is a warning as well.
+    EXPECT_THAT(back.warnings, Contains(HasSubstr("kept as step-00000006.kept, step-00000008.kept")));
     const Trained on = run({"run.steps=7", "run.checkpoint.every=1", "run.lr=1e-5", load(all)});
     EXPECT_EQ(on.losses.begin()->first, 6) << "behind its own fifth step";
-    EXPECT_THAT(on.warnings, SizeIs(0));
+    EXPECT_THAT(on.warnings, Not(Contains(HasSubstr("kept as"))));
     EXPECT_TRUE(run({"run.steps=10", load(all / "step-00000008.kept")}).losses.contains(9)) << "it can be had";
 }
 
