@@ -13,7 +13,9 @@ namespace {
 bool prefers_onednn()
 {
 #if defined(__x86_64__)
-    static const bool prefers = !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f");
+    // A LibTorch of another build may come without it.
+    static const bool prefers = !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f")
+        && c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""}).has_value();
     return prefers;
 #else
     return false;
