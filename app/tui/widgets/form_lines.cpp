@@ -29,7 +29,7 @@ int FormLines::draw(Canvas& canvas, const Rect& place, int name_columns, bool ta
         const int row = place.row + i, column = place.column + name_columns, width = place.columns - name_columns;
         canvas.text(row, place.column, line.name, here ? kHeading : kMuted);
         if (line.input.text().empty() && !here)
-            canvas.text_in(row, column, width, line.example, kMuted);
+            canvas.text_in(row, column, width, "for example " + line.example, kMuted); // no answer of its own
         else
             line.input.draw(canvas, row, column, width, {Ink::normal, Ink::normal, false, false, true}, here);
         if (here) {
