@@ -213,7 +213,7 @@ TEST_F(TuiWholeWords, AWrongAnswerHasTheCursor)
     program.type("N");
     ASSERT_TRUE(program.shows("A plan from three answers"));
     // What stands in an empty field is no answer.
-    EXPECT_TRUE(program.shows("for example dgx h100")) << program.grid().text();
+    EXPECT_TRUE(program.shows("for example 15T tokens, 30 days")) << program.grid().text();
     program.type("llama 8b\r"
                  "sixteen\r"
                  "dgx h100\r\r");
