@@ -43,11 +43,11 @@ std::vector<Finding> judge_links(
     std::vector<Finding> out;
     for (const Link& link : links) {
         const auto from = static_cast<std::size_t>(link.from), to = static_cast<std::size_t>(link.to);
-        const std::string way = "to " + names[to] + " (" + addresses[to] + ")";
+        const std::string way = way_to(names[to], addresses[to]);
         const auto add = [&](FindingLevel level, std::string message, std::string evidence, std::string cure) {
             out.push_back({level, names[from], "reach", std::move(message), std::move(evidence), std::move(cure)});
         };
-        if (const auto fault = link_fault(link.state, link.error, way))
+        if (const auto fault = link_fault(link.state, link.error, names[to], addresses[to]))
             add(FindingLevel::error, fault->message, fault->evidence, fault->cure);
         else if (link.largest_message < link.largest_asked)
             add(FindingLevel::error, way + ": large messages are lost",

@@ -31,12 +31,19 @@ std::optional<NodeFault> models_fault(const std::map<std::string, std::string>& 
     return fault;
 }
 
-std::optional<NodeFault> link_fault(const std::string& state, const std::string& error, const std::string& way)
+std::string way_to(const std::string& host, const std::string& address)
+{
+    return "to " + host + " (" + address + ")";
+}
+
+std::optional<NodeFault> link_fault(
+    const std::string& state, const std::string& error, const std::string& host, const std::string& address)
 {
     if (state == "ok")
         return {};
+    const std::string way = way_to(host, address);
     // Hosts of one computer do reach each other there.
-    if (way.find("(127.") != std::string::npos || way.find("(::1)") != std::string::npos)
+    if (address.starts_with("127.") || address == "::1")
         return NodeFault{way + ": " + state, error,
             "that is each node's own address: give the host a node_address under which the others reach it"};
     if (state == "refused")

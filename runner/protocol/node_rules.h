@@ -21,8 +21,11 @@ std::optional<NodeFault> driver_fault(const std::string& driver);
 // on how hosts are chosen and is left to the caller.
 std::optional<NodeFault> models_fault(const std::map<std::string, std::string>& models);
 
-// Of an attempt to connect. `state` and `error` as the agent's probe_peer() tells them, `way`: "to n2 (10.0.0.2)".
+// "to n2 (10.0.0.2)".
+std::string way_to(const std::string& host, const std::string& address);
+// Of an attempt to connect to a host at a numeric address. `state` and `error` as the agent's probe_peer() tells them.
 // Nothing for "ok".
-std::optional<NodeFault> link_fault(const std::string& state, const std::string& error, const std::string& way);
+std::optional<NodeFault> link_fault(
+    const std::string& state, const std::string& error, const std::string& host, const std::string& address);
 
 } // namespace fourfold

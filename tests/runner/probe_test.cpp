@@ -41,6 +41,7 @@ TEST(Links, EachCauseHasItsOwnFindingAndCure)
         messages.insert(findings[0].message + findings[0].cure);
     }
     EXPECT_EQ(messages.size(), 4u);
+    EXPECT_NE(judge_links({link("refused")}, names, addresses)[0].cure.find("firewall"), std::string::npos);
     const auto own = judge_links({link("refused")}, names, {"10.0.0.1", "127.0.0.1"});
     EXPECT_NE(own[0].cure.find("each node's own address"), std::string::npos) << "no firewall: " << own[0].cure;
     Link small = link("ok");

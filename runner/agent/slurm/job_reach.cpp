@@ -89,8 +89,8 @@ Expected<bool> JobReach::judge() const
     for (int node = 0; node < nodes_; ++node) {
         FOURFOLD_TRY(const Json written, read_json_file(file_of(shared_, "reached", node)));
         for (const Json& link : array_field(written, "links")) {
-            const auto fault = link_fault(text_field(link, "state"), text_field(link, "error"),
-                "to " + text_field(link, "to") + " (" + text_field(link, "address") + ")");
+            const auto fault = link_fault(text_field(link, "state"), text_field(link, "error"), text_field(link, "to"),
+                text_field(link, "address"));
             if (fault)
                 return problem_of(finding("reach", "error", fault->message, fault->evidence, fault->cure),
                     ProblemCode::network, text_field(link, "from"));
