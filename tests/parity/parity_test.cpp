@@ -106,6 +106,22 @@ INSTANTIATE_TEST_SUITE_P(Modes, Recomputation,
         std::vector<std::string>{
             "training.recompute=\"selective\"", "training.recompute_parts=[\"layer-norm\",\"core-attention\"]"}));
 
+// Nor where products are large enough for the other of the two libraries (runner/trainer/kernels/products.h), on
+// processors that it is asked on.
+TEST(RecomputedProducts, OfAnySizeAreBitwiseEqual)
+{
+    const std::string wide = "model={\"model_type\":\"llama\",\"vocab_size\":61,\"hidden_size\":512,"
+                             "\"num_hidden_layers\":1,\"num_attention_heads\":8,\"intermediate_size\":640}";
+    const auto worst = compare_with_one_rank({"wide", {"training.recompute=\"full\""},
+                                                 {wide, "training.seq_len=128", "training.global_batch=4",
+                                                     "run.eval.batches=1", "run.steps=2"}},
+        {}, {});
+    ASSERT_EQ(worst.problem, "");
+    EXPECT_EQ(worst.loss, 0);
+    EXPECT_EQ(worst.gradient, 0) << worst.worst_tensor;
+    EXPECT_EQ(worst.weight, 0);
+}
+
 // An update in the backward pass is the one that would come after it, be it of one micro-batch or of the last of
 // several: not one bit may differ.
 class OptimizerInBackward : public ::testing::TestWithParam<std::vector<std::string>> { };
