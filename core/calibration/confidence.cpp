@@ -159,6 +159,10 @@ std::vector<StackConfidence> confidence_of(const std::vector<ScoreCard>& cards, 
         for (const auto& [gpu, rows] : gpus) {
             const auto own = widths.measured.find({stack, gpu});
             confidence.gpus[gpu] = gpu_confidence(rows, own == widths.measured.end() ? nullptr : &own->second);
+            for (const ScoredRow* row : rows) {
+                if (const std::string& release = row->row->plan.stack.release; !release.empty() && row->row->ran())
+                    confidence.releases[release].insert(gpu);
+            }
         }
     }
     return list;
@@ -180,6 +184,8 @@ Expected<void> write_confidence(const StackConfidence& confidence, const std::fi
         domains[gpu] = entry.domain;
     }
     json["measured"] = to_json(domains);
+    for (const auto& [release, gpus] : confidence.releases)
+        release_entry(json, release)["gpus"] = gpus;
     return write_file_atomically(file, json.dump(2) + "\n");
 }
 

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct StackConfidence {
     std::string stack; // preset id
     std::map<std::string, double> constants; // of every GPU
     std::map<std::string, GpuConfidence> gpus; // by GPU id
+    std::map<std::string, std::set<std::string>> releases; // GPUs that rows of a release ran on
 };
 
 // From the first left-out view of each card, of the rows of its core that are no anomaly; cards without one (never

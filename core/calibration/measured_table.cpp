@@ -114,8 +114,8 @@ public:
             ++table_.lines;
             read_row(records.front(), *record);
         }
-        for (std::string& line : slower_releases(table_.rows, sources_))
-            table_.remarks.push_back(std::move(line));
+        for (const auto& lines : {unknown_releases(table_.rows), slower_releases(table_.rows)})
+            table_.remarks.insert(table_.remarks.end(), lines.begin(), lines.end());
         return std::move(table_);
     }
 

@@ -62,7 +62,7 @@ struct MeasuredTable {
     std::string sha256; // of the text: a fold set says which rows it was fitted on
     std::vector<MeasuredRow> rows; // good rows, in the order of the file
     std::vector<Problem> problems; // one for each bad cell: "file:line: column: found ..., expected ..."
-    std::vector<std::string> remarks; // columns that nothing reads, releases that became slower
+    std::vector<std::string> remarks; // columns that nothing reads, releases that are not known or became slower
     int lines = 0; // data rows in the file, good and bad
 };
 

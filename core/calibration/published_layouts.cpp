@@ -52,7 +52,9 @@ void add_rows(const std::vector<CsvRecord>& records, const TableSources& sources
         cells.take_stand_ins(*source);
         const auto number = [&](const char* column) { return int(cells.whole(column).value_or(1)); };
         MeasuredLayout layout;
-        layout.stack = cells.has("stack") ? cells.text("stack") : source->stack;
+        const WrittenStack stack = written_stack(cells.has("stack") ? cells.text("stack") : source->stack);
+        layout.stack = stack.id;
+        layout.release = stack.release.empty() ? release_of_row(cells, source) : stack.release;
         layout.model = "h " + cells.text("hidden") + " L " + cells.text("layers");
         if (const Cluster* cluster = hardware.of(*source, cells.text("gpu"), cells.text("table"))) {
             layout.hardware = cluster->gpu.id;

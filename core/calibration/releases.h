@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tables whose parts are releases of one software: what became slower from one release to the next.
+// Rows that say of which release of a software they are: what became slower from one to the next.
 #pragma once
 
 #include "core/calibration/measured_table.h"
@@ -9,11 +9,11 @@
 
 namespace fourfold {
 
-// "25.09" before "25.11" before "26.02" before "26.02.01": by the numbers in it, whatever stands around them.
-bool is_earlier_release(const std::string& a, const std::string& b);
-
 // One line for each set-up (the same plan and the same stand-ins) that a release runs slower, by more than runs
 // scatter, than the release before it that has the set-up.
-std::vector<std::string> slower_releases(const std::vector<MeasuredRow>& rows, const TableSources& sources);
+std::vector<std::string> slower_releases(const std::vector<MeasuredRow>& rows);
+
+// One line for each release that its stack does not know.
+std::vector<std::string> unknown_releases(const std::vector<MeasuredRow>& rows);
 
 } // namespace fourfold

@@ -24,7 +24,7 @@ const std::vector<std::string>& optional_columns()
 // are told for people: the cost of a step does not depend on them.
 const std::vector<std::string>& plan_keys()
 {
-    static const std::vector<std::string> kKeys{"stack", "cluster", "model_type", "tied_embeddings",
+    static const std::vector<std::string> kKeys{"stack", "release", "cluster", "model_type", "tied_embeddings",
         "sequence_parallel", "flop_convention", "attention", "cp_method", "grad_dtype", "optimizer",
         "optimizer_state_dtype", "optimizer_in_backward", "offload", "recompute_layers", "head_dim", "experts",
         "experts_per_token", "shared_experts", "first_dense_layers", "dense_ffn", "fp8_recipe", "positions",

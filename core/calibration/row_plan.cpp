@@ -160,6 +160,13 @@ Json layout_json(RowCells& cells, int64_t gpus)
 
 } // namespace
 
+std::string release_of_row(const RowCells& cells, const TableSource* source)
+{
+    if (cells.has("release"))
+        return release_name(cells.text("release"));
+    return source != nullptr && source->tables_are_releases ? release_name(cells.text("table")) : std::string();
+}
+
 Json training_of_row(RowCells& cells)
 {
     Json training = Json::object();
@@ -190,6 +197,19 @@ Json training_of_row(RowCells& cells)
 
 namespace {
 
+// Null where neither the row nor its source says.
+Json stack_json(RowCells& cells, const TableSource* source)
+{
+    const std::string stack = cells.has("stack") ? cells.text("stack") : source != nullptr ? source->stack : "";
+    const std::string release = release_of_row(cells, source);
+    if (cells.has("release") && !is_release_name(release))
+        cells.problem("release", "found " + in_quotes(cells.text("release")) + ", expected a release's number",
+            "as 25.09 or v0.9.1");
+    if (stack.empty() || release.empty() || stack.find('@') != std::string::npos)
+        return stack.empty() ? Json() : Json(stack);
+    return stack + "@" + release;
+}
+
 Json run_of_row(RowCells& cells)
 {
     Json run = Json::object();
@@ -211,10 +231,8 @@ std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* sour
     if (!gpus && !cells.has("gpus"))
         cells.missing("gpus", "a whole number of at least 1");
     plan["gpus"] = gpus.value_or(1);
-    if (cells.has("stack"))
-        plan["stack"] = cells.text("stack");
-    else if (source != nullptr)
-        plan["stack"] = source->stack;
+    if (Json stack = stack_json(cells, source); !stack.is_null())
+        plan["stack"] = std::move(stack);
     if (gpus)
         plan["layout"] = layout_json(cells, *gpus);
     plan["training"] = training_of_row(cells);

@@ -14,6 +14,10 @@ namespace fourfold {
 // and cluster itself.
 std::optional<ResolvedPlan> plan_of_row(RowCells& cells, const TableSource* source, const Presets& presets);
 
+// The release of its software, without a "v" before it: as the row prints it, or the name of its table where the
+// source's tables are releases. Empty where the source does not say.
+std::string release_of_row(const RowCells& cells, const TableSource* source);
+
 // What the row says of how it trained, by the keys of a plan's `training`; `cells` notes the problems.
 Json training_of_row(RowCells& cells);
 

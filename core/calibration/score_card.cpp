@@ -3,6 +3,7 @@
 
 #include "core/base/input_file.h"
 #include "core/base/paths.h"
+#include "core/stack/release.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,28 @@ namespace fourfold {
 namespace {
 
 using Rows = std::vector<const ScoredRow*>;
+
+// Of rows that say of which release they are, unless the table's own parts are the releases.
+void add_releases(std::vector<Figures>& sections, const Rows& all)
+{
+    std::vector<std::string> names;
+    std::map<std::string, Rows> rows;
+    bool are_tables = true;
+    for (const ScoredRow* row : all) {
+        const std::string& release = row->row->plan.stack.release;
+        if (release.empty())
+            continue;
+        if (rows[release].empty())
+            names.push_back(release);
+        rows[release].push_back(row);
+        are_tables &= release == release_name(row->row->table);
+    }
+    if (are_tables)
+        return;
+    std::ranges::stable_sort(names, is_earlier_release);
+    for (const std::string& name : names)
+        sections.push_back(figures_of(kReleaseSection + name, rows[name]));
+}
 
 std::vector<Figures> sections_of(const Rows& all)
 {
@@ -43,6 +66,7 @@ std::vector<Figures> sections_of(const Rows& all)
         for (const std::string& table : tables)
             sections.push_back(figures_of(table, by_table[table]));
     }
+    add_releases(sections, all);
     return sections;
 }
 

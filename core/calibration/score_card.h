@@ -12,7 +12,11 @@
 
 namespace fourfold {
 
-// One way of predicting the table's rows, with its figures: all rows, the source's core, and each `table` of the file.
+// Before the number of a release in the name of its section.
+inline const std::string kReleaseSection = "release ";
+
+// One way of predicting the table's rows, with its figures: all rows, the source's core, each `table` of the file, and
+// each release where the rows say theirs.
 struct ScoreView {
     ScoredTable scored;
     std::vector<Figures> sections;

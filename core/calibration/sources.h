@@ -43,7 +43,7 @@ struct TableSource {
     // Stacks of the same software that were fitted to other sources alone: what those say of this one tells how far a
     // software's constants carry.
     std::vector<std::string> also_with;
-    bool tables_are_releases = false; // of one software, named by their numbers
+    bool tables_are_releases = false; // of the stack's software, named by their numbers
     std::vector<RowSplit> splits; // the first is the one whose left-out figures stand first
     // Rows whose layout and utilisation the model claims to describe; their figures are told beside those of all rows.
     struct Core {

@@ -204,7 +204,8 @@ std::vector<PlanKey> layout()
 {
     return {required(bound(FOURFOLD_MEMBER(gpus), "tp x cp x pp x dp.", kDegree)),
         key("stack", FieldType::id_or_open_object,
-            "Whose software runs the plan: a stack preset's id (default generic), or an object."),
+            "Whose software runs the plan: a stack preset's id (default generic), with @ and a release where one is "
+            "meant, or an object."),
         key("layout", FieldType::object, "Degrees of parallelism and how ranks lie on GPUs."),
         bound(FOURFOLD_MEMBER(layout.tp), "Tensor parallel.", kDegree),
         bound(FOURFOLD_MEMBER(layout.cp), "Context parallel.", kDegree),

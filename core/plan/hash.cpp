@@ -17,7 +17,7 @@ nlohmann::json canonical(const ResolvedPlan& plan)
     }
     if (out["cluster"].contains("gpu"))
         out["cluster"]["gpu"].erase("name");
-    out["stack"] = plan.stack.id;
+    out["stack"] = plan.stack.written();
     out["padded_vocab"] = plan.padded_vocab;
     return out;
 }

@@ -132,8 +132,12 @@ Expected<Cluster> Presets::cluster(const std::string& id) const
     return cluster;
 }
 
-Expected<Stack> Presets::stack(const std::string& id) const
+Expected<Stack> Presets::stack(const std::string& written) const
 {
+    const auto [id, release] = written_stack(written);
+    if (id.size() < written.size() && !is_release_name(release))
+        return Problem{ProblemCode::bad_input, "found " + in_quotes(release) + " behind the @, expected a release",
+            "as in megatron-core@25.09", ""};
     FOURFOLD_TRY(const auto path, file("stacks", id));
     FOURFOLD_TRY(const Json json, read_json_file(path));
     FOURFOLD_TRY(Stack stack, stack_from_json(json, path.string()));
@@ -144,7 +148,23 @@ Expected<Stack> Presets::stack(const std::string& id) const
         const auto now = base ? sha256_file(*base) : Expected<std::string>(base.error());
         stack.base->changed = !now || *now != stack.base->sha256;
     }
+    if (!release.empty())
+        stack.use_release(release);
     return stack;
+}
+
+std::vector<std::string> Presets::stack_choices() const
+{
+    std::vector<std::string> choices;
+    for (const std::string& id : ids("stacks")) {
+        choices.push_back(id);
+        const auto preset = stack(id);
+        if (!preset || preset->releases.size() < 2)
+            continue;
+        for (const Release& release : preset->releases)
+            choices.push_back(id + "@" + release.name);
+    }
+    return choices;
 }
 
 } // namespace fourfold

@@ -22,7 +22,10 @@ public:
     [[nodiscard]] Expected<ModelShape> model(const std::string& id) const;
     [[nodiscard]] Expected<Gpu> gpu(const std::string& id) const;
     [[nodiscard]] Expected<Cluster> cluster(const std::string& id) const;
-    [[nodiscard]] Expected<Stack> stack(const std::string& id) const;
+    // `written`: an id, or id@release.
+    [[nodiscard]] Expected<Stack> stack(const std::string& written) const;
+    // What a plan may write for `stack`: the ids, each followed by its releases where it has several.
+    [[nodiscard]] std::vector<std::string> stack_choices() const;
 
     // Sorted ids of a kind ("models", "gpus", "clusters", "stacks", "plans", "targets").
     [[nodiscard]] std::vector<std::string> ids(const std::string& kind) const;

@@ -85,7 +85,7 @@ Expected<void> resolve_stack(const Json& written, const Presets& presets, IdPoli
     if (policy == IdPolicy::trust)
         return {};
     // A stack that to_json(inlined) wrote has lost its defaults and constants: the preset of its id has them.
-    const Expected<Stack> preset = presets.stack(plan.stack.id);
+    const Expected<Stack> preset = presets.stack(plan.stack.written());
     const bool same = preset && (to_json(*preset) == to_json(plan.stack) || conventions_json(*preset) == written);
     if (same)
         plan.stack = *preset;
@@ -149,8 +149,13 @@ std::vector<std::string> unread_constants(const Json& stack)
         }
     };
     look(value_at(stack, "constants"), "constants.");
-    for (const auto& [gpu, constants] : value_at(stack, "gpu_constants").items())
-        look(constants, "gpu_constants." + gpu + ".");
+    const auto look_by_gpu = [&](const Json& by_gpu, const std::string& at) {
+        for (const auto& [gpu, constants] : by_gpu.items())
+            look(constants, at + gpu + ".");
+    };
+    look_by_gpu(value_at(stack, "gpu_constants"), "gpu_constants.");
+    for (const Json& release : value_at(stack, "releases"))
+        look_by_gpu(value_at(release, "gpu_constants"), "releases: gpu_constants.");
     return keys;
 }
 
@@ -167,8 +172,8 @@ bool is_own_preset(const std::filesystem::path& file)
 void note_unread_keys(const Json& document, const Presets& presets, ResolvedPlan& plan)
 {
     const auto look = [&](const char* kind, const Json& id, auto&& unread) {
-        const auto file
-            = id.is_string() ? presets.file(kind, id.get<std::string>()) : Expected<std::filesystem::path>(Problem());
+        const auto file = id.is_string() ? presets.file(kind, written_stack(id.get<std::string>()).id)
+                                         : Expected<std::filesystem::path>(Problem());
         if (!file || !is_own_preset(*file))
             return;
         const auto json = read_json_file(*file);

@@ -13,7 +13,7 @@ Json training_json(const ResolvedPlan& plan)
 Json conventions_json(const Stack& stack)
 {
     Json out = to_json(stack);
-    for (const char* key : {"training_defaults", "constants", "gpu_constants", "fit"})
+    for (const char* key : {"training_defaults", "constants", "gpu_constants", "fit", "releases"})
         out.erase(key);
     return out;
 }
@@ -26,7 +26,7 @@ Json to_json(const ResolvedPlan& plan, PresetStyle style)
     out["cluster"] = ids && !plan.cluster.id.empty() ? Json(plan.cluster.id) : to_json(plan.cluster);
     out["gpus"] = plan.gpus;
     if (ids)
-        out["stack"] = plan.own_stack ? to_json(plan.stack) : Json(plan.stack.id);
+        out["stack"] = plan.own_stack ? to_json(plan.stack) : Json(plan.stack.written());
     else
         out["stack"] = conventions_json(plan.stack);
     for (const char* part : {"layout", "training", "run"})

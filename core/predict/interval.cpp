@@ -48,9 +48,12 @@ bool kernel_measured(const ResolvedPlan& plan)
     return plan.stack.measured_with(plan.cluster.gpu.id, plan.training.attention);
 }
 
-// Where its measurements were made: on this cluster, or on one that the user's own constants were fitted on.
+// Where its measurements were made: of its release, on this cluster or on one that the user's own constants were fitted
+// on.
 bool measured_here(const ResolvedPlan& plan)
 {
+    if (!plan.stack.release_measured(plan.cluster.gpu.id))
+        return false;
     const MeasuredDomain* domain = domain_of(plan);
     const bool users_own = plan.stack.base && plan.stack.calibrated_for(plan.cluster.gpu.id);
     if (users_own || (plan.cluster.calibration && plan.cluster.calibration->stack == plan.stack.id))
@@ -60,7 +63,20 @@ bool measured_here(const ResolvedPlan& plan)
 
 std::string software_and_gpu(const ResolvedPlan& plan)
 {
-    return "stack " + plan.stack.id + " on " + plan.cluster.gpu.name;
+    return "stack " + plan.stack.written() + " on " + plan.cluster.gpu.name;
+}
+
+// Of a plan's release that is not known, or that was not measured on its GPU, what stands in for it; empty of others.
+std::string release_stand_in(const ResolvedPlan& plan)
+{
+    const Stack& stack = plan.stack;
+    const std::string& gpu = plan.cluster.gpu.id;
+    if (std::string unknown = stack.unknown_release(); !unknown.empty())
+        return unknown;
+    if (stack.release_measured(gpu) || !stack.calibrated_for(gpu))
+        return "";
+    return "release " + stack.release + " of stack " + stack.id + " was not measured on " + plan.cluster.gpu.name
+        + ": predicted as the releases that were";
 }
 
 std::string span_text(const MeasuredSpan& span)
@@ -187,7 +203,8 @@ std::vector<Regime> regimes_of(const ResolvedPlan& plan, double memory_share)
 
 Evidence evidence_for(const ResolvedPlan& plan, double memory_share)
 {
-    if (!plan.stack.calibrated_for(plan.cluster.gpu.id) || !kernel_measured(plan) || !far_from_measured(plan).empty())
+    if (!plan.stack.calibrated_for(plan.cluster.gpu.id) || !plan.stack.release_measured(plan.cluster.gpu.id)
+        || !kernel_measured(plan) || !far_from_measured(plan).empty())
         return Evidence::extrapolated;
     const auto regimes = regimes_of(plan, memory_share);
     const bool all_measured
@@ -299,6 +316,8 @@ std::vector<std::string> regime_warnings(const ResolvedPlan& plan, double memory
         warnings.push_back("no measurements of " + software_and_gpu(plan) + ": its constants are estimates");
     else
         warnings = far_from_measured(plan);
+    if (std::string stand_in = release_stand_in(plan); !stand_in.empty())
+        warnings.push_back(std::move(stand_in));
     if (!kernel_measured(plan))
         warnings.push_back("no measurements of attention kernel " + to_text(plan.training.attention) + " with "
             + software_and_gpu(plan) + ": its rates are those of the nearest that was measured");

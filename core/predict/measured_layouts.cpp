@@ -79,16 +79,21 @@ std::string shape_key(const ModelShape& model)
 MeasuredLayout measured_layout(const ResolvedPlan& plan)
 {
     const Layout& layout = plan.layout;
-    return {plan.stack.id, shape_key(plan.model), plan.cluster.gpu.id.empty() ? plan.cluster.name : plan.cluster.gpu.id,
-        plan.training.seq_len, layout.tp, layout.cp, layout.pp, layout.dp, plan.training.micro_batch, layout.order,
-        training_json(plan), plan.cluster.intra_node.link_gb_s(), plan.cluster.inter_node.bandwidth_gb_s};
+    MeasuredLayout measured{plan.stack.id, shape_key(plan.model),
+        plan.cluster.gpu.id.empty() ? plan.cluster.name : plan.cluster.gpu.id, plan.training.seq_len, layout.tp,
+        layout.cp, layout.pp, layout.dp, plan.training.micro_batch, layout.order, training_json(plan),
+        plan.cluster.intra_node.link_gb_s(), plan.cluster.inter_node.bandwidth_gb_s};
+    measured.release = plan.stack.release;
+    return measured;
 }
 
 bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan)
 {
     const bool same_software = measured.stack == plan.stack.id
         || (plan.stack.base && measured.stack == plan.stack.base->id); // the same, calibrated
-    return same_software && (measured.model == shape_key(plan.model) || measured.model == plan.model.name)
+    const bool same_release = plan.stack.release.empty() || measured.release == plan.stack.release;
+    return same_software && same_release
+        && (measured.model == shape_key(plan.model) || measured.model == plan.model.name)
         && (measured.hardware == plan.cluster.gpu.id || measured.hardware == plan.cluster.name)
         && (measured.seq_len == 0 || measured.seq_len == plan.training.seq_len);
 }

@@ -25,6 +25,7 @@ struct MeasuredLayout {
     std::string metric{}; // tps_per_gpu, tflops_per_gpu, step_time_s; what was measured, in its unit; 0: not known
     double value = 0;
     int global_batch = 0; // 0: not known
+    std::string release{}; // of the stack; empty: not known
 };
 
 // "h 4096 L 32": what a layout's cost follows from, whatever the model is called.
@@ -33,8 +34,8 @@ std::string shape_key(const ModelShape& model);
 // A measured run's, whose plan is known whole.
 MeasuredLayout measured_layout(const ResolvedPlan& plan);
 
-// Whether both are the same job but for its layout and settings: stack (or the one it was calibrated from), model, GPU
-// and sequence length.
+// Whether both are the same job but for its layout and settings: stack (or the one it was calibrated from) and the
+// release that the plan means, model, GPU and sequence length.
 bool is_same_job(const MeasuredLayout& measured, const ResolvedPlan& plan);
 
 // The same or a neighbour: equal but for one factor of two, in one degree (the number of GPUs follows), moved from one

@@ -7,6 +7,7 @@
 #include "core/layout/training.h"
 #include "core/stack/domain.h"
 #include "core/stack/fit_set.h"
+#include "core/stack/release.h"
 
 #include <array>
 #include <map>
@@ -63,6 +64,17 @@ struct Stack {
     // What those measurements cover, by GPU id: `measured` of the preset.
     MeasuredDomains measured;
     std::optional<PresetBase> base;
+    std::vector<Release> releases; // that are known, from the oldest to the newest
+    // The one that a plan means, as it names it; empty: none, and the constants are those of all of them together.
+    std::string release;
+    // Takes over what was fitted to that release alone; of one that is not known, to the nearest.
+    void use_release(const std::string& named);
+    [[nodiscard]] std::string written() const; // as a plan names it: "megatron-core", "megatron-core@25.11"
+    [[nodiscard]] std::string full_name() const; // for people
+    // Was the release that the plan means measured on the GPU? Yes where it means none.
+    [[nodiscard]] bool release_measured(const std::string& gpu_id) const;
+    // "release 25.07 of stack megatron-core is not known: predicted as ..."; empty of one that is known, or none.
+    [[nodiscard]] std::string unknown_release() const;
     // GPU ids whose constants were fitted to measurements: evidence "calibrated", others "extrapolated".
     [[nodiscard]] bool calibrated_for(const std::string& gpu_id) const { return gpu_constants.contains(gpu_id); }
     // The constant for a GPU: its own, else the stack's, else `fallback`.

@@ -92,6 +92,88 @@ Expected<std::map<std::string, double>> read_constants(const Fields& fields)
     }
     return constants;
 }
+
+// `gpu_constants` of a stack, or of one of its releases.
+Expected<std::map<std::string, std::map<std::string, double>>> read_gpu_constants(const Fields& fields)
+{
+    std::map<std::string, std::map<std::string, double>> read;
+    FOURFOLD_TRY(const Fields by_gpu, fields.object("gpu_constants"));
+    for (const auto& [gpu_id, value] : by_gpu.json().items()) {
+        if (is_remark(gpu_id))
+            continue;
+        FOURFOLD_TRY(const Fields constants, by_gpu.object(gpu_id));
+        FOURFOLD_TRY(read[gpu_id], read_constants(constants));
+    }
+    return read;
+}
+
+Expected<Release> read_release(const Fields& fields)
+{
+    Release release;
+    FOURFOLD_TRY(release.name, fields.text("name"));
+    if (!is_release_name(release.name))
+        return fields.wrong("name", "a release's number, as \"25.11\"");
+    FOURFOLD_TRY(release.date, fields.text_or("date", ""));
+    if (fields.has("gpus")) {
+        const Json& list = fields.json()["gpus"];
+        if (!list.is_array() || !std::ranges::all_of(list, [](const Json& id) { return id.is_string(); }))
+            return fields.wrong("gpus", "a list of GPU ids");
+        release.gpus = list.get<std::set<std::string>>();
+    }
+    if (fields.has("gpu_constants")) {
+        FOURFOLD_TRY(release.gpu_constants, read_gpu_constants(fields));
+    }
+    if (fields.has("measured")) {
+        FOURFOLD_TRY(release.measured, domains_from_json(fields.json()["measured"], fields.where("measured")));
+    }
+    return release;
+}
+
+Expected<std::vector<Release>> read_releases(const Fields& fields)
+{
+    std::vector<Release> releases;
+    const Json& list = fields.json()["releases"];
+    if (!list.is_array())
+        return fields.wrong("releases", "a list of releases");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        FOURFOLD_TRY(const Fields one, Fields::of(list[i], fields.where("releases[" + std::to_string(i) + "]")));
+        FOURFOLD_TRY(Release release, read_release(one));
+        if (std::ranges::find(releases, release.name, &Release::name) != releases.end())
+            return one.problem("name", "release " + release.name + " is listed twice, expected once");
+        releases.push_back(std::move(release));
+    }
+    std::ranges::stable_sort(releases, is_earlier_release, &Release::name);
+    return releases;
+}
+
+Json gpu_constants_json(const std::map<std::string, std::map<std::string, double>>& gpu_constants)
+{
+    Json json = Json::object();
+    for (const auto& [gpu_id, constants] : gpu_constants) {
+        json[gpu_id] = Json::object();
+        for (const auto& [key, value] : constants)
+            json[gpu_id][key] = value;
+    }
+    return json;
+}
+
+Json to_json(const std::vector<Release>& releases)
+{
+    Json list = Json::array();
+    for (const Release& release : releases) {
+        Json one = {{"name", release.name}};
+        if (!release.date.empty())
+            one["date"] = release.date;
+        if (!release.gpus.empty())
+            one["gpus"] = release.gpus;
+        if (!release.gpu_constants.empty())
+            one["gpu_constants"] = gpu_constants_json(release.gpu_constants);
+        if (!release.measured.empty())
+            one["measured"] = to_json(release.measured);
+        list.push_back(std::move(one));
+    }
+    return list;
+}
 } // namespace
 
 double Stack::constant(const std::string& name, const std::string& gpu_id, double fallback) const
@@ -165,13 +247,7 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
         FOURFOLD_TRY(stack.constants, read_constants(constants));
     }
     if (fields.has("gpu_constants")) {
-        FOURFOLD_TRY(const Fields by_gpu, fields.object("gpu_constants"));
-        for (const auto& [gpu_id, value] : by_gpu.json().items()) {
-            if (is_remark(gpu_id))
-                continue;
-            FOURFOLD_TRY(const Fields constants, by_gpu.object(gpu_id));
-            FOURFOLD_TRY(stack.gpu_constants[gpu_id], read_constants(constants));
-        }
+        FOURFOLD_TRY(stack.gpu_constants, read_gpu_constants(fields));
     }
     if (fields.has("measured")) {
         FOURFOLD_TRY(stack.measured, domains_from_json(json["measured"], fields.where("measured")));
@@ -185,6 +261,15 @@ Expected<Stack> stack_from_json(const Json& json, const std::string& where)
     }
     if (fields.has("fit")) {
         FOURFOLD_TRY(stack.fit, fit_sets_from_json(json["fit"], fields.where("fit")));
+    }
+    if (fields.has("releases")) {
+        FOURFOLD_TRY(stack.releases, read_releases(fields));
+    }
+    FOURFOLD_TRY(const std::string release, fields.text_or("release", ""));
+    if (!release.empty()) {
+        if (!is_release_name(release_name(release)))
+            return fields.wrong("release", "a release's number, as \"25.11\"");
+        stack.use_release(release_name(release));
     }
     return stack;
 }
@@ -205,16 +290,15 @@ Json to_json(const Stack& stack)
     json["constants"] = Json::object();
     for (const auto& [key, value] : stack.constants)
         json["constants"][key] = value;
-    json["gpu_constants"] = Json::object();
-    for (const auto& [gpu_id, constants] : stack.gpu_constants) {
-        json["gpu_constants"][gpu_id] = Json::object();
-        for (const auto& [key, value] : constants)
-            json["gpu_constants"][gpu_id][key] = value;
-    }
+    json["gpu_constants"] = gpu_constants_json(stack.gpu_constants);
     if (!stack.measured.empty())
         json["measured"] = to_json(stack.measured);
     if (!stack.fit.empty())
         json["fit"] = to_json(stack.fit);
+    if (!stack.releases.empty())
+        json["releases"] = to_json(stack.releases);
+    if (!stack.release.empty())
+        json["release"] = stack.release;
     return json;
 }
 

@@ -49,7 +49,7 @@ Expected<LaunchPlan> plan_launch(const RunRequest& request)
             "as in \"data\": [{\"path\": \"corpus/corpus.txt\"}]", out.plan.where};
     if (out.plan.stack.id != "fourfold") {
         out.planned = predict(out.plan);
-        out.note = "the plan is of stack " + out.plan.stack.id
+        out.note = "the plan is of stack " + out.plan.stack.written()
             + "; it runs on Fourfold's own trainer and is predicted again for stack fourfold";
         FOURFOLD_CHECK(hand_to_trainer(out.plan, Presets()));
     }

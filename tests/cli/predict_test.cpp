@@ -14,6 +14,7 @@ namespace fourfold::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Predict : public ProgramTest { };
 
@@ -92,6 +93,31 @@ TEST_F(Predict, TextNamesVerdictFiguresAndDenominators)
         EXPECT_THAT(output.out, HasSubstr(text));
     for (const std::string& line : lines_of(output.out))
         EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST_F(Predict, ARelease)
+{
+    const std::string plan = file("p.json", plan_text());
+    const Output known = fourfold({"predict", plan, "--set", "stack=megatron-core@25.11"});
+    EXPECT_EQ(known.status, 0) << known.err;
+    EXPECT_THAT(known.out, HasSubstr("stack megatron-core@25.11\n"));
+    EXPECT_THAT(known.out, Not(HasSubstr("is not known")));
+    const Output unknown = fourfold({"predict", plan, "--set", "stack=megatron-core@v25.10"});
+    EXPECT_EQ(unknown.status, 0) << unknown.err;
+    EXPECT_THAT(unknown.out,
+        HasSubstr(
+            "warning: release 25.10 of stack megatron-core is not known: predicted as 25.09, the nearest that is\n"));
+    const Json answer = json_of(fourfold({"predict", plan, "--set", "stack=megatron-core@25.10", "--json"}));
+    expect_contract(answer);
+    EXPECT_EQ(answer["plan"]["stack"], "megatron-core@25.10");
+    const Output bad = fourfold({"predict", plan, "--set", "stack=megatron-core@"});
+    EXPECT_EQ(bad.status, 3);
+    EXPECT_THAT(bad.err, HasSubstr("expected a release"));
+    for (const Json& stack : json_of(fourfold({"presets", "stacks", "--json"}))) {
+        if (stack["id"] == "megatron-core") {
+            EXPECT_EQ(stack["releases"], "25.02, 25.04.01, 25.09, 25.11, 26.02, 26.02.01");
+        }
+    }
 }
 
 TEST_F(Predict, ExplainsAFigureAsATree)

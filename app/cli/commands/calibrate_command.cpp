@@ -50,12 +50,12 @@ Expected<MeasuredRows> rows_of(const CalibrateOptions& options, const Presets& p
     MeasuredRows rows;
     if (options.history || !options.runs.empty()) {
         FOURFOLD_TRY(const HistoryStore store, open_history_with_runs());
-        FOURFOLD_TRY(rows, history_rows(store, options.stack, options.runs));
+        FOURFOLD_TRY(rows, history_rows(store, written_stack(options.stack).id, options.runs));
     }
     if (!options.files.empty()) {
         FOURFOLD_TRY(const TableSources sources, TableSources::find());
         for (const std::string& file : options.files)
-            FOURFOLD_CHECK(add_table(file, sources, presets, options.stack, rows));
+            FOURFOLD_CHECK(add_table(file, sources, presets, written_stack(options.stack).id, rows));
     }
     return rows;
 }
@@ -100,7 +100,7 @@ Expected<void> run_calibrate(const CalibrateOptions& options)
     }
     if (options.json) {
         Json json = to_json(calibration);
-        json["preset"] = id;
+        json["preset"] = name_in_plans(calibration, id);
         json["file"] = saved.empty() ? Json() : Json(saved);
         print_json(json);
         return {};
@@ -110,7 +110,8 @@ Expected<void> run_calibrate(const CalibrateOptions& options)
     if (saved.empty())
         std::cout << "nothing saved (--dry-run)\n";
     else
-        std::cout << "saved as " << saved << "; plans use it with \"" << key << "\": \"" << id << "\"\n";
+        std::cout << "saved as " << saved << "; plans use it with \"" << key << "\": \""
+                  << name_in_plans(calibration, id) << "\"\n";
     return {};
 }
 
@@ -123,7 +124,11 @@ void add_calibrate(Cli& cli)
     const auto options = std::make_shared<CalibrateOptions>();
     command->add_option("FILE", options->files, "measured tables (CSV as described in presets/published/README.md)")
         ->type_name("");
-    command->add_option("--stack", options->stack, "stack preset to start from")->required()->type_name("ID");
+    command
+        ->add_option("--stack", options->stack,
+            "stack preset to start from; with a release (megatron-core@25.11) that one alone is fitted")
+        ->required()
+        ->type_name("ID[@RELEASE]");
     command->add_flag("--history", options->history, "take every stored run of that stack");
     command->add_option("--run", options->runs, "take this stored run (may be given several times)")->type_name("ID");
     command

@@ -81,10 +81,14 @@ Kind kind_of(const std::string& name, const Presets& presets)
                     cluster.intra_node.bandwidth_gb_s, cluster.inter_node.bandwidth_gb_s};
             }};
     if (name == "stacks")
-        return {{{"name", "name"}}, [&presets](const std::string& id) -> Expected<std::vector<Cell>> {
-                    FOURFOLD_TRY(const Stack stack, presets.stack(id));
-                    return std::vector<Cell>{stack.name};
-                }};
+        return {{{"name", "name"}, {"releases", "releases"}},
+            [&presets](const std::string& id) -> Expected<std::vector<Cell>> {
+                FOURFOLD_TRY(const Stack stack, presets.stack(id));
+                std::vector<std::string> releases;
+                for (const Release& release : stack.releases)
+                    releases.push_back(release.name);
+                return std::vector<Cell>{stack.name, joined(releases, ", ")};
+            }};
     if (name == "plans")
         return {{{"name", "name"}, {"model", "model"}, {"cluster", "cluster"}, {"gpus", "GPUs"}},
             [&presets](const std::string& id) { return plan_row(presets, id); }};

@@ -49,7 +49,7 @@ std::string headline_text(const ResolvedPlan& plan)
         << " parameters, vocabulary " << shown_number(static_cast<double>(plan.padded_vocab), 0) << "\n";
     out << "  cluster  " << printable(plan.cluster.name) << ", " << shown_number(plan.gpus, 0) << " x "
         << printable(plan.cluster.gpu.name) << " on " << shown_number(plan.nodes(), 0)
-        << (plan.nodes() == 1 ? " node" : " nodes") << "; stack " << plan.stack.id << "\n";
+        << (plan.nodes() == 1 ? " node" : " nodes") << "; stack " << plan.stack.written() << "\n";
     out << "  layout   tp " << layout.tp << ", cp " << layout.cp << ", pp " << layout.pp << ", dp " << layout.dp;
     if (layout.ep > 1)
         out << ", ep " << layout.ep << ", etp " << layout.etp;

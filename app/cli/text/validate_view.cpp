@@ -25,7 +25,9 @@ std::vector<Line> lines_of(const ScoreCard& card)
 {
     std::vector<Line> lines;
     for (const ScoreView& view : card.views) {
-        const auto is_sum = [](const Figures& figures) { return figures.name == "all rows" || figures.name == "core"; };
+        const auto is_sum = [](const Figures& figures) {
+            return figures.name == "all rows" || figures.name == "core" || figures.name.starts_with(kReleaseSection);
+        };
         const auto tables = std::size_t(
             std::count_if(view.sections.begin(), view.sections.end(), [&](const Figures& f) { return !is_sum(f); }));
         for (const Figures& figures : view.sections) {

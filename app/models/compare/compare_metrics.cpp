@@ -54,7 +54,7 @@ void addPlan(std::vector<Metric>& metrics)
     words(tr("Cluster"), "cluster", [](const ResolvedPlan& p) { return fromUtf8(p.cluster.name); });
     words(tr("GPU"), "gpu", [](const ResolvedPlan& p) { return fromUtf8(p.cluster.gpu.name); });
     words(tr("GPUs"), "gpus", [](const ResolvedPlan& p) { return double(p.gpus); });
-    words(tr("Software stack"), "stack", [](const ResolvedPlan& p) { return fromUtf8(p.stack.name); });
+    words(tr("Software stack"), "stack", [](const ResolvedPlan& p) { return fromUtf8(p.stack.full_name()); });
     words(tr("TP"), "tp", [](const ResolvedPlan& p) { return double(p.layout.tp); });
     words(tr("CP"), "cp", [](const ResolvedPlan& p) { return double(p.layout.cp); });
     words(tr("PP"), "pp", [](const ResolvedPlan& p) { return double(p.layout.pp); });

@@ -27,6 +27,12 @@ std::string nameOfPreset(const Presets& presets, const std::string& id)
     return preset && !preset->name.empty() ? preset->name : id;
 }
 
+std::string nameOfStack(const Presets& presets, const std::string& written)
+{
+    const auto stack = presets.stack(written);
+    return stack ? stack->full_name() : written;
+}
+
 struct PresetKind {
     const char* folder;
     std::string (*name)(const Presets& presets, const std::string& id);
@@ -36,9 +42,14 @@ const PresetKind& wordsOf(PresetModel::Kind kind)
 {
     static constexpr char plans[] = "plans", targets[] = "targets";
     static constexpr PresetKind kinds[]{{"models", nameOfPreset<&Presets::model>},
-        {"gpus", nameOfPreset<&Presets::gpu>}, {"clusters", nameOfPreset<&Presets::cluster>},
-        {"stacks", nameOfPreset<&Presets::stack>}, {plans, nameInFile<plans>}, {targets, nameInFile<targets>}};
+        {"gpus", nameOfPreset<&Presets::gpu>}, {"clusters", nameOfPreset<&Presets::cluster>}, {"stacks", nameOfStack},
+        {plans, nameInFile<plans>}, {targets, nameInFile<targets>}};
     return kinds[static_cast<std::size_t>(kind)];
+}
+
+std::vector<std::string> idsOf(const Presets& presets, PresetModel::Kind kind)
+{
+    return kind == PresetModel::Kind::stacks ? presets.stack_choices() : presets.ids(wordsOf(kind).folder);
 }
 } // namespace
 
@@ -53,7 +64,7 @@ PresetModel::PresetModel(const Presets& presets, Kind kind, QObject* parent)
 void PresetModel::read()
 {
     m_entries.resize(m_hasCustom ? 1 : 0);
-    for (const std::string& id : m_presets.ids(wordsOf(m_kind).folder))
+    for (const std::string& id : idsOf(m_presets, m_kind))
         m_entries.push_back({fromUtf8(id), fromUtf8(wordsOf(m_kind).name(m_presets, id))});
 }
 
@@ -61,7 +72,7 @@ void PresetModel::lookAgainFor(const QString& id)
 {
     if (rowOf(id) >= 0)
         return;
-    const std::vector<std::string> ids = m_presets.ids(wordsOf(m_kind).folder);
+    const std::vector<std::string> ids = idsOf(m_presets, m_kind);
     if (std::find(ids.begin(), ids.end(), id.toStdString()) == ids.end())
         return;
     beginResetModel();

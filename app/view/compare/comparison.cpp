@@ -69,7 +69,7 @@ std::vector<Cell> comparison_row(
     const Layout& layout = plan.layout;
     const Training& training = plan.training;
     std::vector<Cell> row{name, kind, plan.model.name, plan.cluster.name, plan.cluster.gpu.name,
-        std::int64_t{plan.gpus}, plan.stack.id, std::int64_t{layout.tp}, std::int64_t{layout.cp},
+        std::int64_t{plan.gpus}, plan.stack.written(), std::int64_t{layout.tp}, std::int64_t{layout.cp},
         std::int64_t{layout.pp}, std::int64_t{layout.dp}, std::int64_t{layout.ep}, std::int64_t{layout.virtual_stages},
         std::int64_t{training.micro_batch}, std::int64_t{training.global_batch}, std::int64_t{training.seq_len},
         to_text(training.schedule), to_text(training.sharding), to_text(training.recompute),

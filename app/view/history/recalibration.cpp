@@ -49,7 +49,7 @@ Expected<Recalibration::Fitted> Recalibration::fit(const Presets& presets, const
     request.rows = rows.rows;
     request.source = std::to_string(rows.rows.size()) + (rows.rows.size() == 1 ? " run" : " runs") + " of the history";
     FOURFOLD_TRY(Calibration calibration, calibrate(presets, request));
-    FOURFOLD_TRY(const Stack before, presets.stack(stack));
+    FOURFOLD_TRY(const Stack before, presets.stack(fourfold::name_in_plans(calibration, stack)));
     std::vector<Refitted> out;
     for (const FitRow& row : rows.rows) {
         const RowPrediction was = predict_row(before, row), is = predict_row(calibration.fit.stack, row);
@@ -144,6 +144,11 @@ Table Recalibration::constants_table() const
 std::string Recalibration::default_id() const
 {
     return fitted_ ? default_preset_id(fitted_->calibration) : std::string();
+}
+
+std::string Recalibration::name_in_plans(const std::string& id) const
+{
+    return fitted_ ? fourfold::name_in_plans(fitted_->calibration, id) : id;
 }
 
 Expected<std::filesystem::path> Recalibration::save(const std::string& id) const

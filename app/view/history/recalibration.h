@@ -39,6 +39,8 @@ public:
     [[nodiscard]] Table runs_table() const; // measured, predicted before and after, with errors
     [[nodiscard]] Table constants_table() const; // those that moved
     [[nodiscard]] std::string default_id() const;
+    // What a plan writes to use it, saved under that id.
+    [[nodiscard]] std::string name_in_plans(const std::string& id) const;
     // Saves the fitted stack as a preset of the user's own and returns its file.
     Expected<std::filesystem::path> save(const std::string& id) const;
 

@@ -71,7 +71,7 @@ std::string plan_differences(const ResolvedPlan& from, const ResolvedPlan& to)
     };
     add("model", called(from.model.name, from.model.model_type), called(to.model.name, to.model.model_type));
     add("cluster", called(from.cluster.name, "its own"), called(to.cluster.name, "its own"));
-    add("stack", from.stack.id, to.stack.id);
+    add("stack", from.stack.written(), to.stack.written());
     if (const std::string settings = edit_summary(from, to); !settings.empty())
         parts.push_back(settings);
     return joined(parts, ", ");

@@ -97,7 +97,7 @@ RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string
     if (!setup.refusal.empty())
         return setup;
     if (planned->stack.id != kTrainerStack) {
-        setup.note = "Planned for " + (planned->stack.name.empty() ? planned->stack.id : planned->stack.name)
+        setup.note = "Planned for " + planned->stack.full_name()
             + "; the bundled trainer runs it, and both predictions are kept";
     }
     if (prediction.fit == Fit::no && prediction.memory_device_gib)

@@ -38,7 +38,8 @@ std::string digest(const FitRow& row)
 Expected<std::vector<std::string>> rows_of_preset(const Presets& presets, const CalibrationRequest& request)
 {
     FOURFOLD_TRY(const auto file,
-        presets.file(request.cluster ? "clusters" : "stacks", request.cluster.value_or(request.stack)));
+        presets.file(
+            request.cluster ? "clusters" : "stacks", request.cluster.value_or(written_stack(request.stack).id)));
     FOURFOLD_TRY(const Json json, read_json_file(file));
     std::vector<std::string> rows;
     if (json.contains("calibrated_rows") && json["calibrated_rows"].is_array()) {
@@ -65,6 +66,23 @@ FitSet cluster_set(const FitSet& set)
         }
     }
     return own;
+}
+
+const std::string& software_of(const Stack& stack)
+{
+    return stack.base ? stack.base->id : stack.id;
+}
+
+// The release that is asked for, else the one that all rows of the software say; empty: none.
+std::string release_of(const CalibrationRequest& request, const Stack& stack)
+{
+    if (request.cluster || !stack.release.empty() || request.rows.empty())
+        return request.cluster ? std::string() : stack.release;
+    const std::string& first = request.rows.front().plan.stack.release;
+    const bool all = std::ranges::all_of(request.rows, [&](const FitRow& row) {
+        return row.plan.stack.release == first && software_of(row.plan.stack) == software_of(stack);
+    });
+    return all ? first : std::string();
 }
 
 void add(FitError& sum, const FitError& one)
@@ -128,14 +146,22 @@ std::vector<ConstantEstimate> Calibration::unseen() const
 
 Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest& request)
 {
-    FOURFOLD_TRY(const Stack base, presets.stack(request.stack));
+    FOURFOLD_TRY(Stack base, presets.stack(request.stack));
+    const std::string release = release_of(request, base);
+    if (!release.empty())
+        base.use_release(release);
     FOURFOLD_TRY(std::vector<std::string> fitted, rows_of_preset(presets, request));
     const std::set<std::string> known(fitted.begin(), fitted.end());
     std::set<std::string> given; // a table or run that is named twice is one
     std::vector<FitRow> rows;
     std::set<std::string> gpus;
-    int known_rows = 0;
+    int known_rows = 0, other_rows = 0;
     for (const FitRow& row : request.rows) {
+        const std::string& its = row.plan.stack.release;
+        if (!release.empty() && !its.empty() && its != release) {
+            ++other_rows;
+            continue;
+        }
         if (request.cluster && row.plan.cluster.id != *request.cluster)
             continue;
         std::string mark = digest(row);
@@ -154,7 +180,7 @@ Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest
             "they would count twice; add new ones, or start from the preset that ships", ""};
     if (rows.empty()) {
         const std::string what = request.cluster ? "no measured row ran on cluster " + *request.cluster
-                                                 : "there is no measured row of stack " + request.stack;
+                                                 : "there is no measured row of stack " + base.written();
         return Problem{ProblemCode::bad_input, what, "calibration needs at least one run with its step time", ""};
     }
     const FitSet* set = fit_set_for(base.fit, rows.front().plan.cluster.gpu.id);
@@ -168,7 +194,9 @@ Expected<Calibration> calibrate(const Presets& presets, const CalibrationRequest
     FitOptions options;
     options.threads = request.threads;
     Calibration calibration;
-    calibration.stack = request.stack;
+    calibration.stack = base.id;
+    calibration.release = release;
+    calibration.other_rows = other_rows;
     calibration.cluster = request.cluster;
     calibration.gpus.assign(gpus.begin(), gpus.end());
     calibration.source = request.source;

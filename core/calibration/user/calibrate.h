@@ -18,7 +18,9 @@
 namespace fourfold {
 
 struct CalibrationRequest {
-    std::string stack; // preset id
+    // Preset id. With a release ("megatron-core@25.11"), or where every row is of the same one, that release's
+    // constants are fitted and no other's.
+    std::string stack;
     // Fits this cluster's links and matrix products for that stack instead of the stack's own constants.
     std::optional<std::string> cluster;
     std::vector<FitRow> rows;
@@ -28,12 +30,14 @@ struct CalibrationRequest {
 
 struct Calibration {
     std::string stack; // base preset
+    std::string release; // of it, which alone was fitted; empty: the stack, whatever the release
     std::optional<std::string> cluster;
     std::vector<std::string> gpus; // that were measured
     std::string source, date;
     // What the preset has been fitted to, by digest: rows of these measurements are not counted again.
     std::vector<std::string> rows;
     int known_rows = 0; // asked for, but left out: the preset started from was fitted to them before
+    int other_rows = 0; // left out: of other releases
     FitResult fit;
     // Each row (of many: each tenth) predicted by a fit that never saw it; from 3 rows on.
     std::optional<FitError> left_out;

@@ -60,7 +60,8 @@ std::string to_text(const Calibration& calibration)
     };
     std::string text
         = (calibration.cluster ? "cluster " + *calibration.cluster + " with stack " : std::string("stack "))
-        + calibration.stack + " on " + joined(calibration.gpus, ", ") + ", from " + calibration.source + "\n\n";
+        + calibration.stack + (calibration.release.empty() ? "" : "@" + calibration.release) + " on "
+        + joined(calibration.gpus, ", ") + ", from " + calibration.source + "\n\n";
     text += "mean error   before      after\n";
     if (after.time_rows > 0)
         add_error(text, "step time", before.time, after.time, left_out(&FitError::time), after.time_rows);
@@ -75,6 +76,9 @@ std::string to_text(const Calibration& calibration)
         text += text_of("  %d row%s not counted again: given twice, or the preset was fitted to %s before\n",
             calibration.known_rows, calibration.known_rows == 1 ? "" : "s",
             calibration.known_rows == 1 ? "it" : "them");
+    if (calibration.other_rows > 0)
+        text += text_of(
+            "  %d row%s of other releases left out\n", calibration.other_rows, calibration.other_rows == 1 ? "" : "s");
     if (calibration.left_out)
         text += "  left out: each run predicted by a fit that did not see it\n";
     else
@@ -86,6 +90,8 @@ std::string to_text(const Calibration& calibration)
     else if (fit.time_rows > 0 && fit.time_share < 0.95)
         text += text_of("  runs of one kind scatter by %.1f %%: %.0f %% of the difference was taken over\n",
             100 * std::expm1(fit.scatter), 100 * fit.time_share);
+    if (!calibration.release.empty())
+        text += "  release " + calibration.release + " alone: the stack's other releases keep their constants\n";
     const auto moved = calibration.moved();
     text += moved.empty() ? "\nno constant moved\n" : "\nmoved\n";
     for (const ConstantEstimate& constant : moved)
@@ -100,13 +106,15 @@ std::string to_text(const Calibration& calibration)
 
 Json to_json(const Calibration& calibration)
 {
-    Json json = {{"stack", calibration.stack}, {"cluster", calibration.cluster ? Json(*calibration.cluster) : Json()},
-        {"gpus", calibration.gpus}, {"source", calibration.source}, {"date", calibration.date},
-        {"before", to_json(calibration.fit.before)}, {"after", to_json(calibration.fit.after)},
-        {"left_out", calibration.left_out ? to_json(*calibration.left_out) : Json()},
-        {"time_share", calibration.fit.time_share}, {"scatter", calibration.fit.scatter},
-        {"unusable_rows", calibration.fit.unusable_rows}, {"known_rows", calibration.known_rows},
-        {"converged", calibration.fit.converged}};
+    Json json
+        = {{"stack", calibration.stack}, {"release", calibration.release.empty() ? Json() : Json(calibration.release)},
+            {"cluster", calibration.cluster ? Json(*calibration.cluster) : Json()}, {"gpus", calibration.gpus},
+            {"source", calibration.source}, {"date", calibration.date}, {"before", to_json(calibration.fit.before)},
+            {"after", to_json(calibration.fit.after)},
+            {"left_out", calibration.left_out ? to_json(*calibration.left_out) : Json()},
+            {"time_share", calibration.fit.time_share}, {"scatter", calibration.fit.scatter},
+            {"unusable_rows", calibration.fit.unusable_rows}, {"known_rows", calibration.known_rows},
+            {"other_rows", calibration.other_rows}, {"converged", calibration.fit.converged}};
     json["constants"] = Json::array();
     for (const ConstantEstimate& constant : calibration.fit.constants)
         json["constants"].push_back(

@@ -91,6 +91,11 @@ std::string default_preset_id(const Calibration& calibration)
     return default_id(base_of(calibration));
 }
 
+std::string name_in_plans(const Calibration& calibration, const std::string& id)
+{
+    return calibration.release.empty() ? id : id + "@" + calibration.release;
+}
+
 namespace {
 // A fit takes minutes: what cannot be saved is said before it. What is not there yet is made when it is saved.
 Expected<void> check_folder(const std::filesystem::path& folder)
@@ -115,7 +120,8 @@ Expected<void> check_folder(const std::filesystem::path& folder)
 
 Expected<void> check_preset_id(const ClusterId& cluster, const std::string& stack, const std::string& id)
 {
-    const std::string usual = default_id(cluster ? *cluster : stack), chosen = id.empty() ? usual : id;
+    const std::string usual = default_id(cluster ? *cluster : written_stack(stack).id),
+                      chosen = id.empty() ? usual : id;
     if (!can_be_id(chosen))
         return Problem{ProblemCode::bad_input, "found " + in_quotes(chosen) + ", expected a preset's id",
             "use letters, digits, '-', '_' and '.'", "--output"};
@@ -146,8 +152,10 @@ Expected<Json> preset_of(const Calibration& calibration, const std::string& id, 
             {"constants", fitted_of(calibration, calibration.gpus.front())}};
         return json;
     }
+    // A release's own constants stand with it: the stack and its other releases keep theirs.
+    Json& kept = calibration.release.empty() ? json : release_entry(json, calibration.release);
     for (const std::string& gpu : calibration.gpus) {
-        Json& constants = json["gpu_constants"][gpu];
+        Json& constants = kept["gpu_constants"][gpu];
         if (!constants.is_object())
             constants = Json::object();
         const Json fitted = fitted_of(calibration, gpu);
@@ -155,11 +163,14 @@ Expected<Json> preset_of(const Calibration& calibration, const std::string& id, 
             constants[name] = value;
         constants["date"] = calibration.date;
         constants["source"] = remark;
-        if (json.contains("measured") && json["measured"].contains(gpu)) {
-            for (const char* reach : {"intra_node_gb_s", "inter_node_gb_s", "parameters_b"})
-                json["measured"][gpu].erase(reach); // those of the runs that the shipped constants were fitted to
-            if (json["measured"][gpu].contains("kernels"))
-                json["measured"][gpu]["kernels"] = to_json(calibration.fit.stack.measured)[gpu]["kernels"];
+        if (!calibration.release.empty() && std::ranges::find(kept["gpus"], Json(gpu)) == kept["gpus"].end())
+            kept["gpus"].push_back(gpu);
+        const MeasuredDomains& measured = calibration.fit.stack.measured;
+        if (const auto found = measured.find(gpu); found != measured.end()) {
+            MeasuredDomain domain = found->second;
+            // Those of the runs that the shipped constants were fitted to.
+            domain.intra_node_gb_s = domain.inter_node_gb_s = domain.parameters_b = {};
+            kept["measured"][gpu] = to_json(MeasuredDomains{{gpu, domain}})[gpu];
         }
     }
     return json;

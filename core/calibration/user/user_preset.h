@@ -12,6 +12,8 @@ namespace fourfold {
 
 // "<stack>-calibrated" or "<cluster>-calibrated".
 std::string default_preset_id(const Calibration& calibration);
+// What a plan writes to use the calibration that is saved under `id`: the id, of a stack's release "id@release".
+std::string name_in_plans(const Calibration& calibration, const std::string& id);
 
 // Whether a calibration of that stack, or of that cluster for it, can be saved under `id` (empty: the default): it is
 // asked before minutes are spent on a fit. Fails as save_preset() would.

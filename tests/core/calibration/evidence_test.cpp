@@ -52,6 +52,20 @@ TEST(MeasuredLayouts, OneFactorOfTwoIsNear)
     EXPECT_FALSE(is_near(other, plan));
 }
 
+TEST(MeasuredLayouts, AReleaseIsMeasuredByItselfAlone)
+{
+    const auto plan = [](const char* stack) {
+        return plan_of(16, {{"tp", 2}, {"pp", 2}, {"dp", 4}}, "tsubame4", stack);
+    };
+    MeasuredLayout layout = measured(2, 1, 2, 4);
+    EXPECT_TRUE(is_near(layout, plan("megatron-lm"))) << "no release is meant";
+    EXPECT_FALSE(is_near(layout, plan("megatron-lm@2024-10"))) << "the row does not say its own";
+    layout.release = "2024-10";
+    EXPECT_TRUE(is_near(layout, plan("megatron-lm@2024-10")));
+    EXPECT_FALSE(is_near(layout, plan("megatron-lm@2024-11")));
+    EXPECT_EQ(measured_layout(plan("megatron-lm@2024-10")).release, "2024-10");
+}
+
 TEST(MeasuredLayouts, OtherWorkIsNotNear)
 {
     const ResolvedPlan plan = plan_of(16, {{"tp", 2}, {"pp", 2}, {"dp", 4}});

@@ -2,7 +2,7 @@
 // Measured tables as people bring them: what is read, and how each bad cell is named.
 #include "core/calibration/csv.h"
 #include "core/calibration/measured_table.h"
-#include "core/calibration/releases.h"
+#include "core/calibration/score_card.h"
 #include "core/model/flops.h"
 #include "core/report/table/table.h"
 #include "tests/core/calibration/presets_of_tests.h"
@@ -384,10 +384,6 @@ TEST(TableReader, ReadsExpertsAndTranslatesTheWordsOfItsSource)
 
 TEST(Releases, OneThatIsSlowerThanTheOneBeforeIsTold)
 {
-    EXPECT_TRUE(is_earlier_release("25.09", "25.11"));
-    EXPECT_TRUE(is_earlier_release("v25.11", "26.02"));
-    EXPECT_TRUE(is_earlier_release("26.02", "26.02.01"));
-    EXPECT_FALSE(is_earlier_release("26.02.01", "26.02"));
     const auto run = [](const char* row, const char* release, const char* value, const char* micro_batch = "1") {
         return row_text({{"source", "megatron-bridge"}, {"table", release}, {"row", row}, {"gpu", "H100"},
             {"gpus_per_node", "8"}, {"micro_batch", micro_batch}, {"value", value}});
@@ -399,6 +395,48 @@ TEST(Releases, OneThatIsSlowerThanTheOneBeforeIsTold)
         ElementsAre(
             "release 25.11 is slower than 25.09 by 25 %: Llama 3.1 8B on 16 NVIDIA H100 SXM5 80GB (rows 1 and 2)"))
         << "26.02 is faster than 25.11, 26.02.01 within the scatter of runs, another micro-batch another set-up";
+}
+
+// Of a table that is no list of releases a column says them; what no row says is not known.
+TEST(Releases, AColumnSaysThem)
+{
+    std::string header = kHeader;
+    header.insert(header.size() - 1, ",release");
+    const auto run = [](const std::string& row, const std::string& release, const std::string& value,
+                         const char* assumed = "stack=megatron-core") {
+        std::string text = row_text({{"row", row}, {"value", value},
+            {"assumed", std::string("global_batch=1024;sharding=optimizer;") + assumed}});
+        text.insert(text.size() - 1, "," + release);
+        return text;
+    };
+    const auto read = [&](const std::string& rows) {
+        auto table = parse_measured_table(header + rows, "ours.csv", sources(), presets());
+        EXPECT_TRUE(table) << table.error().line();
+        return *std::move(table);
+    };
+    const MeasuredTable table = read(run("1", "v25.09", "7000") + run("2", "25.12", "6000") + run("3", "", "7100")
+        + run("4", "25.11", "7050") + run("5", "", "5000", "stack=megatron-core@26.02") + run("6", "2 5", "7000"));
+    ASSERT_EQ(table.rows.size(), 5U);
+    std::vector<std::string> releases;
+    for (const MeasuredRow& row : table.rows) {
+        EXPECT_EQ(row.plan.stack.id, "megatron-core");
+        releases.push_back(row.plan.stack.release);
+    }
+    EXPECT_THAT(releases, ElementsAre("25.09", "25.12", "", "25.11", "26.02"));
+    ASSERT_EQ(table.problems.size(), 1U);
+    EXPECT_THAT(table.problems.front().line(), HasSubstr("found \"2 5\", expected a release's number"));
+    ASSERT_EQ(table.remarks.size(), 3U) << testing::PrintToString(table.remarks);
+    EXPECT_EQ(
+        table.remarks[0], "release 25.12 of stack megatron-core is not known: predicted as 25.11, the nearest that is");
+    EXPECT_THAT(table.remarks[1], HasSubstr("release 25.12 is slower than 25.11 by 15 %"));
+    EXPECT_THAT(table.remarks[2], HasSubstr("release 26.02 is slower than 25.12 by 17 %"));
+
+    std::vector<std::string> sections;
+    const ScoreCard card = make_score_card(table, {});
+    for (const Figures& figures : card.views.front().sections)
+        sections.push_back(figures.name + ": " + std::to_string(figures.throughput.rows));
+    EXPECT_THAT(sections,
+        ElementsAre("all rows: 5", "release 25.09: 1", "release 25.11: 1", "release 25.12: 1", "release 26.02: 1"));
 }
 
 } // namespace

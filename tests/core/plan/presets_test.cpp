@@ -75,6 +75,25 @@ TEST_F(PresetFolders, OnlyFilesArePresets)
     EXPECT_EQ(must(own.gpu("old")).name, "Old GPU");
 }
 
+TEST(PresetIds, AStackMayNameARelease)
+{
+    const Presets shipped({FOURFOLD_TEST_DATA "/presets"});
+    const Stack stack = must(shipped.stack("megatron-lm@v0.9"));
+    EXPECT_EQ(stack.id, "megatron-lm");
+    EXPECT_EQ(stack.release, "0.9");
+    EXPECT_EQ(must(shipped.stack("megatron-lm")).release, "");
+    for (const char* written : {"megatron-lm@", "megatron-lm@a b", "megatron-lm@0.9@1"}) {
+        const auto refused = shipped.stack(written);
+        ASSERT_FALSE(refused) << written;
+        EXPECT_NE(refused.error().line().find("behind the @, expected a release"), std::string::npos);
+    }
+    EXPECT_FALSE(shipped.stack("megatron-ml@0.9"));
+    const auto choices = shipped.stack_choices();
+    EXPECT_EQ(choices,
+        (std::vector<std::string>{
+            "generic", "megatron-deepspeed", "megatron-lm", "megatron-lm@0.8", "megatron-lm@0.9", "nanotron"}));
+}
+
 TEST(PresetIds, AreNoPaths)
 {
     for (const char* id : {"", ".", "..", "../models/small", "/etc/passwd", ".hidden"})

@@ -20,7 +20,7 @@ std::vector<Plan> plans()
     std::vector<Plan> out{must(parse_plan(kEverything, "all"))};
     for (const char* model : {"small", "experts", "narrow-mlp", "wide-vocab"})
         for (const char* cluster : {"modern", "old", "computer"})
-            for (const char* stack : {"generic", "megatron-lm", "nanotron"})
+            for (const char* stack : {"generic", "megatron-lm", "nanotron", "megatron-lm@0.9"})
                 out.push_back(changed(base_plan(model, cluster),
                     {std::string("stack=") + stack, "layout.tp=2", "layout.pp=2", "training.micro_batch=2"}));
     out.push_back(changed(base_plan(), {"layout.pp=2", "training.schedule=own.csv", "training.sharding=hybrid"}));
@@ -55,7 +55,7 @@ TEST(ResolvedJson, ReadResolvedNeedsNoPresets)
         EXPECT_EQ(content(after), content(before));
         EXPECT_EQ(after.model.id, before.model.id);
         EXPECT_EQ(after.cluster.gpu.id, before.cluster.gpu.id);
-        EXPECT_EQ(after.stack.id, before.stack.id);
+        EXPECT_EQ(after.stack.written(), before.stack.written());
         EXPECT_EQ(after.stack.vocab_multiple, before.stack.vocab_multiple);
         EXPECT_TRUE(after.stack.constants.empty());
         EXPECT_EQ(plan_hash(after), plan_hash(before));
@@ -143,6 +143,10 @@ TEST(Hash, ChangesWithEveryInput)
         EXPECT_TRUE(seen.insert(plan_hash(after(change))).second) << change.first;
         EXPECT_NE(layout_hash(after(change)), layout) << change.first;
     }
+    std::set<std::string> releases;
+    for (const char* stack : {"megatron-lm", "megatron-lm@0.8", "megatron-lm@0.9", "megatron-lm@1"})
+        EXPECT_TRUE(releases.insert(plan_hash(resolved(changed(base_plan(), {std::string("stack=") + stack})))).second)
+            << stack;
     for (const auto& change : run_changes) {
         EXPECT_TRUE(seen.insert(plan_hash(after(change))).second) << change.first;
         EXPECT_EQ(layout_hash(after(change)), layout) << change.first;

@@ -66,6 +66,45 @@ TEST(Answers, OutOfMemoryIsAReasonWithNumbersAndTheRestIsThere)
     EXPECT_GT(*p.memory_gib, 79.1);
 }
 
+// A release that is not known is predicted as the nearest, less sure of it, and says so in one line.
+TEST(Answers, AReleaseThatIsNotKnownIsSaidAndWider)
+{
+    const auto answer = [](const char* stack, const char* cluster = "dgx-h100") {
+        return predict(resolved(llama(8, {{"tp", 2}, {"dp", 4}}, Json::object(), cluster, stack)));
+    };
+    const auto lines = [](const Prediction& p) {
+        return std::count_if(p.warnings.begin(), p.warnings.end(),
+            [](const std::string& text) { return text.find("release") != std::string::npos; });
+    };
+    const auto width = [](const Prediction& p) { return p.interval->step_time_s.high / *p.step_time_s; };
+    const Prediction plain = answer("megatron-core"), known = answer("megatron-core@25.09"),
+                     unknown = answer("megatron-core@v25.10");
+    ASSERT_TRUE(plain.interval && known.interval && unknown.interval);
+    EXPECT_EQ(known.step_time_s, plain.step_time_s);
+    EXPECT_EQ(known.interval->step_time_s.high, plain.interval->step_time_s.high);
+    EXPECT_EQ(known.evidence, Evidence::calibrated);
+    EXPECT_EQ(lines(known), 0);
+    EXPECT_EQ(unknown.step_time_s, plain.step_time_s);
+    EXPECT_GT(width(unknown), width(plain) * 1.02);
+    EXPECT_EQ(unknown.evidence, Evidence::extrapolated);
+    EXPECT_EQ(lines(unknown), 1);
+    EXPECT_THAT(unknown.warnings,
+        testing::Contains(
+            "release 25.10 of stack megatron-core is not known: predicted as 25.09, the nearest that is"));
+
+    const Prediction there = answer("megatron-core@26.02", "gb300-nvl72"),
+                     not_there = answer("megatron-core@25.02", "gb300-nvl72");
+    EXPECT_EQ(there.evidence, Evidence::calibrated);
+    EXPECT_EQ(not_there.evidence, Evidence::extrapolated);
+    EXPECT_GT(width(not_there), width(there) * 1.02);
+    EXPECT_THAT(
+        not_there.warnings, testing::Contains(HasSubstr("release 25.02 of stack megatron-core was not measured on")));
+
+    const Prediction nothing = answer("generic@1.0");
+    EXPECT_EQ(lines(nothing), 1);
+    EXPECT_EQ(width(nothing), width(answer("generic"))) << "nothing of it is measured, whatever the release";
+}
+
 TEST(Answers, HeadsThatDoNotDivideLeaveMemoryButNoTime)
 {
     const Prediction p = predict(resolved(llama(12, {{"tp", 3}, {"dp", 4}})));

@@ -96,10 +96,11 @@ void RecalibrateDialog::showState()
 
 void RecalibrateDialog::save()
 {
-    const Expected<std::filesystem::path> file = m_recalibration.save(m_id->text().trimmed().toStdString());
+    const std::string id = m_id->text().trimmed().toStdString();
+    const Expected<std::filesystem::path> file = m_recalibration.save(id);
     if (!succeeded(this, tr("The preset was not saved"), file))
         return;
-    emit saved(m_id->text().trimmed(), fromUtf8(file->string()));
+    emit saved(fromUtf8(m_recalibration.name_in_plans(id)), fromUtf8(file->string()));
     accept();
 }
 

@@ -99,7 +99,8 @@ void RecalibrateBox::ask_to_save()
             const Expected<std::filesystem::path> file = work_->save(id);
             if (!file)
                 return file.error().line();
-            desk_.tell("Stack " + id + " is saved: choose it under Stack on page 1", view::Tone::good);
+            desk_.tell(
+                "Stack " + work_->name_in_plans(id) + " is saved: choose it under Stack on page 1", view::Tone::good);
             close();
             return {};
         });

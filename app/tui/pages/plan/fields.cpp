@@ -40,7 +40,7 @@ const PlanInput kInputs[]{{Kind::heading, "Model", "", nullptr, view::parameters
         [](Resolved p) { return p.cluster.name.empty() ? std::string("its own") : p.cluster.name; }},
     {Kind::number, "GPUs", "gpus", [](Resolved p) { return view::grouped(p.gpus); },
         [](Resolved p) { return p.cluster.gpu.name; }},
-    {Kind::preset, "Stack", "stack", [](Resolved p) { return p.stack.name.empty() ? p.stack.id : p.stack.name; }},
+    {Kind::preset, "Stack", "stack", [](Resolved p) { return p.stack.full_name(); }},
     {Kind::heading, "Layout", "", nullptr, view::product_fact},
     {Kind::number, "Tensor (TP)", "layout.tp", [](Resolved p) { return view::grouped(p.layout.tp); }, view::tensor_fact,
         [](Resolved p) { return left_beside(p.gpus, p.layout.cp * p.layout.pp); }},
@@ -89,9 +89,16 @@ std::string folder_of(const PlanInput& input)
 std::string preset_name(const Presets& presets, const std::string& folder, const std::string& id)
 {
     const auto named = [&](const auto& preset) { return preset && !preset->name.empty() ? preset->name : id; };
-    return folder == "models"  ? named(presets.model(id))
-        : folder == "clusters" ? named(presets.cluster(id))
-                               : named(presets.stack(id));
+    if (folder == "stacks") {
+        const auto stack = presets.stack(id);
+        return stack ? stack->full_name() : id;
+    }
+    return folder == "models" ? named(presets.model(id)) : named(presets.cluster(id));
+}
+
+std::vector<std::string> preset_ids(const Presets& presets, const std::string& folder)
+{
+    return folder == "stacks" ? presets.stack_choices() : presets.ids(folder);
 }
 
 void pick_preset(Desk& desk, const PlanInput& input)
@@ -100,7 +107,7 @@ void pick_preset(Desk& desk, const PlanInput& input)
     const Json now = value_at(desk.plan().state().plan().document, path);
     std::vector<Picker::Item> items;
     int selected = 0;
-    for (const std::string& id : desk.presets().ids(folder)) {
+    for (const std::string& id : preset_ids(desk.presets(), folder)) {
         if (now == id)
             selected = static_cast<int>(items.size());
         items.push_back({preset_name(desk.presets(), folder, id), id, [&desk, path, id] { desk.change(path, id); }});
@@ -193,7 +200,7 @@ void step_input(Desk& desk, const PlanInput& input, int steps)
         desk.change(input.path, !(now.is_boolean() && now.get<bool>()));
         break;
     case Kind::preset: {
-        const std::vector<std::string> ids = desk.presets().ids(folder_of(input));
+        const std::vector<std::string> ids = preset_ids(desk.presets(), folder_of(input));
         const Json& written = value_at(desk.plan().state().plan().document, input.path);
         const Json& id = written.is_string() ? written : now;
         if (!ids.empty())

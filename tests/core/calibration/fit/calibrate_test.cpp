@@ -154,6 +154,70 @@ TEST_F(Calibrate, ReplacesCalibrationsAlone)
     EXPECT_EQ(must(read_text_file(file)), R"({"id": "mine"})");
 }
 
+// One row of a release moves that release: every answer for another, and for none, stays to the bit.
+TEST_F(Calibrate, OneRowOfAReleaseMovesThatReleaseAlone)
+{
+    const Presets presets;
+    const auto plan = [&](const std::string& stack, int tp = 2) {
+        return must(resolve(must(plan_from_json({{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8},
+                                                    {"stack", stack}, {"layout", {{"tp", tp}, {"dp", 8 / tp}}}},
+                                "test")),
+            presets));
+    };
+    const auto seconds = [&](const std::string& stack, int tp = 2) { return *predict(plan(stack, tp)).step_time_s; };
+    const double shipped = seconds("megatron-core");
+    CalibrationRequest asked;
+    asked.stack = "megatron-core@26.04"; // that no table has
+    asked.source = "a test";
+    asked.rows.push_back({plan(asked.stack), "row", Outcome::ran, shipped * 1.4, std::nullopt});
+    const Calibration calibration = must(calibrate(presets, asked));
+    EXPECT_EQ(calibration.stack, "megatron-core");
+    EXPECT_EQ(calibration.release, "26.04");
+    EXPECT_THAT(to_text(calibration), HasSubstr("release 26.04 alone"));
+    EXPECT_EQ(name_in_plans(calibration, "mine"), "mine@26.04");
+    ASSERT_TRUE(save_preset(calibration, "mine", presets));
+    EXPECT_GT(seconds("mine@26.04"), shipped * 1.25);
+    EXPECT_GT(seconds("mine@26.04", 4), seconds("megatron-core", 4) * 1.1) << "and what it was not measured with";
+    for (const char* other : {"mine", "mine@26.02", "mine@25.02"})
+        EXPECT_EQ(seconds(other), shipped) << other;
+    EXPECT_EQ(plan("mine@26.04").stack.unknown_release(), "");
+    EXPECT_EQ(predict(plan("mine@26.04")).evidence, Evidence::calibrated);
+    EXPECT_GT(seconds("mine@26.05"), shipped * 1.25) << "of an unknown one it is the nearest";
+
+    // Without its name the rows say it, and another release's are left out.
+    asked.stack = "megatron-core";
+    EXPECT_EQ(must(calibrate(presets, asked)).release, "26.04");
+    asked.rows.push_back({plan("megatron-core@25.09"), "other", Outcome::ran, shipped * 2, std::nullopt});
+    EXPECT_EQ(must(calibrate(presets, asked)).release, "") << "of several: the stack";
+    asked.stack = "megatron-core@26.04";
+    const Calibration one = must(calibrate(presets, asked));
+    EXPECT_EQ(one.other_rows, 1);
+    EXPECT_EQ(one.fit.time_rows, 1);
+    EXPECT_THAT(to_text(one), HasSubstr("1 row of other releases left out"));
+    asked.rows.erase(asked.rows.begin());
+    EXPECT_THAT(calibrate(presets, asked).error().line(), HasSubstr("no measured row of stack megatron-core@26.04"));
+    asked.stack = "torchtitan"; // rows of other software say nothing of its releases
+    EXPECT_EQ(must(calibrate(presets, asked)).release, "");
+}
+
+// A row that is no further off than rows scatter moves nothing.
+TEST_F(Calibrate, ARowOfAReleaseWithinTheScatterMovesNothing)
+{
+    const Presets presets;
+    CalibrationRequest asked;
+    asked.stack = "megatron-core@25.11";
+    asked.rows.push_back(
+        {must(resolve(
+             must(plan_from_json(
+                 {{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100"}, {"gpus", 8}, {"stack", asked.stack}}, "test")),
+             presets)),
+            "row", Outcome::ran, std::nullopt, std::nullopt});
+    asked.rows.front().step_time_s = *predict(asked.rows.front().plan).step_time_s * 1.03;
+    const Calibration calibration = must(calibrate(presets, asked));
+    EXPECT_EQ(calibration.fit.time_share, 0);
+    EXPECT_THAT(to_text(calibration), HasSubstr("no constant of time moves"));
+}
+
 TEST_F(Calibrate, AClusterKeepsItsLinksForOneStack)
 {
     const Presets presets;

@@ -359,8 +359,9 @@ FormSection* makeBatchSection(PlanDocument& document)
     section->addChoice(tr("Precision"), "training.precision", tr("precision"),
         [](const ResolvedPlan& plan) { return to_text(plan.training.precision); });
     QComboBox* stack = section->presetBox(
-        Kind::stacks, "stack", tr("Software stack"), [](const ResolvedPlan& plan) { return fromUtf8(plan.stack.id); },
-        [](const ResolvedPlan& plan) { return fromUtf8(plan.stack.name); },
+        Kind::stacks, "stack", tr("Software stack"),
+        [](const ResolvedPlan& plan) { return fromUtf8(plan.stack.written()); },
+        [](const ResolvedPlan& plan) { return fromUtf8(plan.stack.full_name()); },
         [&document](const std::string& id) { document.setValue("stack", id, tr("Change software stack"), false); });
     section->addRow(tr("Software stack"), {{stack, "stack"}});
     return section;
