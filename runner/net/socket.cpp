@@ -47,6 +47,28 @@ bool is_of_one_node(const sockaddr_storage& address)
     return !IN6_IS_ADDR_UNSPECIFIED(&host) && !IN6_IS_ADDR_MULTICAST(&host) && !mapped_any;
 }
 
+// Why this node alone fails to connect, whatever the other end does.
+struct ReasonHere {
+    int error;
+    const char* why; // null: the kernel's words
+    const char* cure; // null: none is known
+};
+constexpr ReasonHere kReasonsHere[] = {
+    {EADDRNOTAVAIL, "no port of this node is free for a connection",
+        "see net.ipv4.ip_local_port_range and, for who has them, ss -tan"},
+    {ENETUNREACH, "this node has no way to that network",
+        "see ip address and ip route: is the interface up, the loopback too?"},
+    {EMFILE, nullptr, "raise the limit of open files"},
+    {ENFILE, nullptr, "raise the limit of open files"},
+    {EINVAL, "is not a numeric address", nullptr},
+};
+
+const ReasonHere* reason_here(int error)
+{
+    const auto* found = std::ranges::find(kReasonsHere, error, &ReasonHere::error);
+    return found == std::end(kReasonsHere) ? nullptr : found;
+}
+
 bool again()
 {
     return errno == EAGAIN || errno == EINTR;
@@ -161,36 +183,19 @@ FileDescriptor try_connect(const std::string& address, int port, Deadline deadli
 
 bool lies_with_this_node(int error)
 {
-    return error == EADDRNOTAVAIL || error == ENETUNREACH || error == EMFILE || error == ENFILE || error == EINVAL;
+    return reason_here(error) != nullptr;
 }
 
 std::string why_not_connected(int error)
 {
-    switch (error) {
-    case EADDRNOTAVAIL:
-        return "no port of this node is free for a connection";
-    case ENETUNREACH:
-        return "this node has no way to that network";
-    case EINVAL:
-        return "is not a numeric address";
-    default:
-        return std::strerror(error);
-    }
+    const ReasonHere* reason = reason_here(error);
+    return reason && reason->why ? reason->why : std::strerror(error);
 }
 
 std::string cure_of_connection(int error)
 {
-    switch (error) {
-    case EADDRNOTAVAIL:
-        return "see net.ipv4.ip_local_port_range and, for who has them, ss -tan";
-    case ENETUNREACH:
-        return "see ip address and ip route: is the interface up, the loopback too?";
-    case EMFILE:
-    case ENFILE:
-        return "raise the limit of open files";
-    default:
-        return {};
-    }
+    const ReasonHere* reason = reason_here(error);
+    return reason && reason->cure ? reason->cure : "";
 }
 
 Expected<FileDescriptor> connect_to(const std::string& address, int port, double timeout_s)
