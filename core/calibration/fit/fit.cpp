@@ -145,8 +145,9 @@ double scatter_of(const FitRow& row, const Stack& stack)
     const std::array bands{Constant::interval_node, Constant::interval_tens, Constant::interval_hundreds};
     ResolvedPlan plan = row.plan;
     plan.stack = stack;
-    return std::hypot(
-        constants[bands[static_cast<std::size_t>(band_of(row.plan.gpus))]] / kHalfOf90, unmeasured_deviation(plan));
+    const double experts = plan.model.experts ? constants[Constant::interval_experts] : 0;
+    return std::hypot(constants[bands[static_cast<std::size_t>(band_of(row.plan.gpus))]] / kHalfOf90,
+        experts / kHalfOf90, unmeasured_deviation(plan));
 }
 
 Expected<void> fit_quantity(Quantity quantity, const Stack& base, const FitSet& set, Rows& rows,

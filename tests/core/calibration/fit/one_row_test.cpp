@@ -9,15 +9,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <random>
 
 namespace fourfold::test {
 namespace {
 
-std::vector<FitRow> rows_of(const std::string& table)
+const std::filesystem::path kPublished = FOURFOLD_SOURCE_DIR "/presets/published";
+
+std::vector<FitRow> rows_of(const std::string& table, const std::filesystem::path& folder = kPublished)
 {
-    const std::filesystem::path folder = FOURFOLD_SOURCE_DIR "/presets/published";
-    const auto sources = must(TableSources::from_json(must(read_json_file(folder / "sources.json")), "sources.json"));
+    const auto sources
+        = must(TableSources::from_json(must(read_json_file(kPublished / "sources.json")), "sources.json"));
     std::vector<FitRow> rows;
     for (const MeasuredRow& row : must(read_measured_table(folder / (table + ".csv"), sources, shipped())).rows) {
         if (!row.excluded && row.ran() && row.step_time_s && tells_a_run(row))
@@ -60,6 +64,44 @@ TEST_P(OneRowOf, MakesNoBodyWorseOnAverage)
 INSTANTIATE_TEST_SUITE_P(Tables, OneRowOf,
     testing::Values("llama31_8b_4d_a100_h100", "bloom_prequel_a100", "torchtitan_llama31_h100"),
     [](const auto& info) { return info.param.substr(0, info.param.find('_')); });
+
+// The same of the releases of Megatron Core: one row of a release is fitted, the others of it on that GPU are asked.
+TEST(OneRow, OfAReleaseMakesTheReleaseNoWorse)
+{
+    const std::filesystem::path shared = FOURFOLD_SOURCE_DIR "/../shared/published";
+    std::map<std::pair<std::string, std::string>, std::vector<FitRow>> bodies; // by release and GPU
+    for (const char* table : {"nvidia_dgxc_h100", "nvidia_megatron_bridge"}) {
+        if (!std::filesystem::exists(shared / (std::string(table) + ".csv")))
+            GTEST_SKIP() << table << ".csv is only in ../shared/published, which is not here";
+        for (FitRow& row : rows_of(table, shared)) {
+            ASSERT_NE(row.plan.stack.release, "") << row.label;
+            ASSERT_EQ(row.plan.stack.unknown_release(), "") << row.label;
+            bodies[{row.plan.stack.release, row.plan.cluster.gpu.id}].push_back(std::move(row));
+        }
+    }
+    const Stack core = must(shipped().stack("megatron-core"));
+    FitOptions options;
+    options.quantities = {Quantity::time};
+    std::mt19937 draw(20);
+    double before = 0, after = 0;
+    int fits = 0;
+    for (const auto& [body, rows] : bodies) {
+        constexpr std::size_t kFewest = 4, kSample = 4;
+        for (std::size_t i = 0; rows.size() >= kFewest && i < kSample; ++i) {
+            const std::size_t chosen = draw() % rows.size();
+            std::vector<FitRow> others = rows;
+            others.erase(others.begin() + std::ptrdiff_t(chosen));
+            const FitResult fit = must(fit_stack(core, core.fit.front(), {rows[chosen]}, options));
+            before += fit_error(core, others).time;
+            after += fit_error(fit.stack, others).time;
+            ++fits;
+        }
+    }
+    ASSERT_GT(fits, 20);
+    std::printf("%d rows of releases: before %.4f after %.4f\n", fits, before / fits, after / fits);
+    constexpr double kChance = 0.002;
+    EXPECT_LE(after / fits, before / fits + kChance);
+}
 
 // A run that is no further off than runs of one kind scatter says nothing of the constants; one that is tells nearly
 // all.
