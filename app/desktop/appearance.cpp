@@ -6,6 +6,7 @@
 #include "app/desktop/widgets/cards/card_accessible.h"
 #include "app/desktop/widgets/panels/announcer.h"
 #include "app/desktop/widgets/panels/chooser_accessible.h"
+#include "app/desktop/widgets/panels/stack_accessible.h"
 #include "app/desktop/widgets/text/choice_names.h"
 #include "app/desktop/widgets/text/cut_text_tips.h"
 
@@ -56,6 +57,7 @@ void prepareAppearance()
     QApplication::setFont(baseFont());
     installCardAccessibility();
     installChooserAccessibility();
+    installStackAccessibility();
     installAnnouncements();
     qApp->installEventFilter(new CutTextTips(qApp));
     qApp->installEventFilter(new ChoiceNames(qApp));

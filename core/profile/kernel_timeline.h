@@ -37,7 +37,8 @@ struct KernelTimeline {
     double length_s = 0; // of the step; of several ranks the longest
     std::vector<KernelFacts> facts;
     std::vector<KernelTrack> tracks;
-    bool is_cut = false; // it would have had more spans than were wanted: micro-batches at its end are left out
+    // It would have had more spans than were wanted: passes of later micro-batches are as one on each track.
+    bool is_cut = false;
 };
 
 // A profiled step of one rank.

@@ -191,19 +191,20 @@ public:
         }
     }
 
-    // `splits`: weight gradients have spans of their own.
-    void add(const Span& span, bool splits)
+    // `splits`: weight gradients have spans of their own. `one_by_one`: its kernels; else the pass is as one.
+    void add(const Span& span, bool splits, bool one_by_one)
     {
+        const auto lay = [&](const Pass& pass) { one_by_one ? lay_kernels(pass, span) : lay_pass(pass, span); };
         switch (span.kind) {
         case SpanKind::forward:
-            lay(forward_[span.chunk], span);
+            lay(forward_[span.chunk]);
             break;
         case SpanKind::backward:
-            lay(splits ? input_[span.chunk] : whole_[span.chunk], span);
+            lay(splits ? input_[span.chunk] : whole_[span.chunk]);
             last_backward_ = std::max(last_backward_, span.end_s);
             break;
         case SpanKind::weight_gradient:
-            lay(weights_[span.chunk], span);
+            lay(weights_[span.chunk]);
             last_backward_ = std::max(last_backward_, span.end_s);
             break;
         case SpanKind::send_receive:
@@ -274,7 +275,34 @@ private:
             : kind == SpanKind::parameter_gather ? StepWork::gather
                                                  : StepWork::other;
     }
-    void lay(const Pass& pass, const Span& span)
+    // What its kernels do on each track, from the first one's begin to the last one's end.
+    void lay_pass(const Pass& pass, const Span& span)
+    {
+        if (!(pass.seconds > 0))
+            return;
+        const double stretch = (span.end_s - span.start_s) / pass.seconds;
+        std::array<std::size_t, kTracks> count{};
+        std::array<double, kTracks> begin{}, end{}, flops{}, bytes{};
+        for (const Placed& kernel : pass.kernels) {
+            const std::size_t track = kernel.track;
+            if (count[track]++ == 0)
+                begin[track] = kernel.at_s;
+            end[track] = std::max(end[track], kernel.at_s * stretch + kernel.seconds * std::min(1.0, stretch));
+            bytes[track] += builder_.list.at(kernel.facts).bytes;
+            flops[track] += builder_.list.at(kernel.facts).flops;
+        }
+        for (std::size_t track = 0; track < kTracks; ++track) {
+            if (count[track] == 0)
+                continue;
+            const KernelKind kind = track == 0 ? KernelKind::other : KernelKind::communication;
+            const std::uint32_t facts = builder_.list.index_of({std::string(name(span.kind)) + " pass, "
+                    + std::to_string(count[track]) + (count[track] == 1 ? " kernel" : " kernels"),
+                kind, {}, {}, 0, bytes[track], flops[track]});
+            tracks_[track].push_back(
+                {span.start_s + begin[track] * stretch, span.start_s + end[track], facts, -1, span.micro_batch});
+        }
+    }
+    void lay_kernels(const Pass& pass, const Span& span)
     {
         if (!(pass.seconds > 0))
             return;
@@ -313,19 +341,18 @@ KernelTimeline predicted_kernels(const Prediction& prediction, const std::vector
     const int alike = plan.gpus / std::max(1, plan.layout.pp);
     const std::string ranks = alike > 1 ? std::to_string(alike) + " ranks alike" : std::string();
     Builder builder(plan);
-    std::size_t left = most;
+    std::size_t left = most, stages_left = stages.size();
     for (const int stage : stages) {
+        const std::size_t share = left / std::max<std::size_t>(1, stages_left--); // no stage is left with nothing
         if (stage < 0 || stage >= static_cast<int>(program.size()))
             continue;
         StageTracks tracks(builder, program[static_cast<std::size_t>(stage)]);
         for (const Span& span : prediction.timeline.spans) { // by stage and start
             if (span.stage != stage)
                 continue;
-            if (tracks.count() >= left) {
-                timeline.is_cut = true;
-                continue;
-            }
-            tracks.add(span, splits);
+            const bool one_by_one = tracks.count() < share;
+            timeline.is_cut = timeline.is_cut || !one_by_one;
+            tracks.add(span, splits, one_by_one);
         }
         tracks.finish();
         left -= std::min(left, tracks.count());

@@ -71,6 +71,8 @@ void walk(Told& root, const std::function<void(Told&)>& look)
 QString fault(Told& told)
 {
     const QAccessible::Role role = told.role();
+    if (role == QAccessible::LayeredPane && nameOf(told).trimmed().isEmpty())
+        return QStringLiteral("is said whenever the focus comes into it, and says nothing");
     if (told.state().focusable && (role == QAccessible::NoRole || role == QAccessible::Client))
         return QStringLiteral("is reached and is nothing");
     if (!kControls.contains(role))

@@ -56,8 +56,8 @@ void predict_kernels(TraceStudy& study, const TraceBeside& beside, const std::ve
     study.predicted.set_steady(steady_part(*beside.prediction));
     study.predicted_words = schedule_fact(beside.prediction->plan);
     if (kernels.is_cut)
-        study.remarks.push_back(
-            "only the first " + grouped(double(kMostPredictedKernels)) + " kernels that are predicted are drawn");
+        study.remarks.push_back("of more than " + grouped(double(kMostPredictedKernels))
+            + " predicted kernels those of later micro-batches are drawn pass by pass");
 }
 
 } // namespace

@@ -297,8 +297,28 @@ TEST_F(Kineto, PredictedKernelsAreThePricesOfTheOperations)
             }
         }
         EXPECT_EQ(heads, plan->training.micro_batches) << schedule;
+        // Too many: every stage is there to its end all the same, later passes as one on each track.
         const KernelTimeline cut = predicted_kernels(prediction, {0, 1}, 1000);
         EXPECT_TRUE(cut.is_cut);
+        ASSERT_EQ(cut.tracks.size(), timeline.tracks.size());
+        std::size_t passes = 0;
+        double flops = 0, whole_flops = 0;
+        for (std::size_t i = 0; i < cut.tracks.size(); ++i) {
+            const KernelTrack &part = cut.tracks[i], &whole = timeline.tracks[i];
+            EXPECT_EQ(part.name, whole.name);
+            const auto end
+                = [](const KernelTrack& track) { return std::ranges::max(track.spans, {}, &KernelSpan::end_s).end_s; };
+            EXPECT_NEAR(end(part), end(whole), 1e-9 * timeline.length_s) << part.name << " of " << schedule;
+            EXPECT_NEAR(part.spans.front().start_s, whole.spans.front().start_s, 1e-9 * timeline.length_s);
+            for (const KernelSpan& span : part.spans) {
+                passes += cut.facts[span.facts].name.find(" pass, ") != std::string::npos ? 1 : 0;
+                flops += cut.facts[span.facts].flops;
+            }
+            for (const KernelSpan& span : whole.spans)
+                whole_flops += timeline.facts[span.facts].flops;
+        }
+        EXPECT_GT(passes, 0u);
+        EXPECT_NEAR(flops, whole_flops, 1e-6 * whole_flops) << "nothing is lost: " << schedule;
     }
     EXPECT_TRUE(predicted_kernels(Prediction(), {0}).tracks.empty());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/history/history_page.h"
 
+#include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/dialogs/save_file.h"
 #include "app/desktop/look/zoom.h"
@@ -16,6 +17,7 @@
 #include "app/desktop/widgets/tables/expression_edit.h"
 #include "app/desktop/widgets/tables/filter_bar.h"
 #include "app/desktop/widgets/tables/level_delegate.h"
+#include "app/models/compare/compare_entry.h"
 #include "app/models/history/history_command.h"
 #include "app/models/runs/live_run.h"
 #include "app/models/shared/text.h"
@@ -124,6 +126,7 @@ QWidget* HistoryPage::makeTable()
     connect(m_recalibrate, &QPushButton::clicked, this, &HistoryPage::recalibrate);
     connect(m_compare, &QPushButton::clicked, this, &HistoryPage::compareSelected);
     m_table->onKey(Qt::Key_C, [this] { compareSelected(); });
+    m_table->onKey(Qt::Key_D, [this] { derivePrediction(); });
     m_table->setRowMenu([this](QMenu& menu) { fillRowMenu(menu); });
     m_table->setViewParts({[this](view::SavedView& view) { view.filter = m_filter->text().toStdString(); },
         [this](const view::SavedView& view) { m_filter->setText(exactText(view.filter)); }});
@@ -194,6 +197,9 @@ void HistoryPage::fillRowMenu(QMenu& menu)
         const RunSummary* run = m_model.find(m_selected);
         menu.addAction(tr("Open its traced step"), this, &HistoryPage::offerTrace)
             ->setEnabled(run && (run->most_off || run->most_off_due));
+        menu.addAction(
+                tr("Derivation of its prediction\u2026"), QKeySequence(Qt::Key_D), this, &HistoryPage::derivePrediction)
+            ->setEnabled(run && run->predicted_tps_per_gpu);
         menu.addSeparator();
     }
     menu.addAction(tr("Lay curves over each other"), this, [this] { showView(View::curves); });
@@ -220,6 +226,17 @@ void HistoryPage::offerTrace()
     const Expected<view::RunTrace> traced = run ? view::trace_of_run(*run) : Expected<view::RunTrace>(run.error());
     if (succeeded(this, tr("Its step cannot be shown"), traced))
         emit traceRequested(traced->trace, traced->beside);
+}
+
+void HistoryPage::derivePrediction()
+{
+    const Expected<RunDetail> run = view::stored_run(m_file, m_selected.toStdString());
+    if (!succeeded(this, tr("Its prediction cannot be shown"), run))
+        return;
+    if (const CompareEntry entry = entryOf(*run); entry.prediction)
+        showDerivation(this, tr("the throughput, %1").arg(entry.name), *entry.prediction, "tps_per_gpu");
+    else
+        emit message(tr("Nothing was predicted of %1").arg(entry.name));
 }
 
 void HistoryPage::showEvent(QShowEvent* event)

@@ -85,6 +85,7 @@ private:
     void fillRowMenu(QMenu& menu);
     void offerPlan(bool runs, bool fromCheckpoint);
     void offerTrace();
+    void derivePrediction();
     QPushButton* makeExports();
     void showSelected();
     void showRun(const Expected<RunDetail>& run);

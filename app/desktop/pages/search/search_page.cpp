@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/search/search_page.h"
 
+#include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card_export.h"
@@ -206,6 +207,8 @@ void SearchPage::connectParts()
         tr("Compare pinned"), Qt::Key_C, [this] { comparePinned(); },
         [this] { return !m_results.results().pinned().empty(); });
     m_table->onKey(Qt::Key_C, [this] { comparePinned(); });
+    m_table->addRowAction(tr("Derivation\u2026"), Qt::Key_D, [this] { deriveSelected(); });
+    m_table->onKey(Qt::Key_D, [this] { deriveSelected(); });
     auto* startKey = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
     startKey->setContext(Qt::WidgetWithChildrenShortcut);
     connect(startKey, &QShortcut::activated, this, &SearchPage::start);
@@ -399,6 +402,31 @@ bool SearchPage::applySelected()
     emit message(tr("%1 is in the plan; undo takes it back").arg(fromUtf8(view::layout_line(found.layout))));
     emit applied();
     return true;
+}
+
+// Of the figure that the cursor is on, else of the throughput.
+void SearchPage::deriveSelected()
+{
+    const QModelIndex at = m_table->currentIndex();
+    if (!at.isValid())
+        return;
+    const auto figure = [&]() -> std::pair<const char*, QString> {
+        switch (at.column()) {
+        case ResultsModel::memory:
+            return {"memory_gib", tr("the memory")};
+        case ResultsModel::mfu:
+            return {"mfu", tr("the MFU")};
+        case ResultsModel::step_time:
+            return {"step_time_s", tr("the step time")};
+        case ResultsModel::confidence:
+            return {"interval", tr("the interval")};
+        default:
+            return {"tps_per_gpu", tr("the throughput")};
+        }
+    }();
+    const ResolvedPlan plan = plan_of(m_results.row(at.row()).found, m_service.request());
+    showDerivation(this, tr("%1 of %2").arg(figure.second, fromUtf8(view::layout_line(plan.layout))),
+        predict_with_evidence(plan), figure.first);
 }
 
 bool SearchPage::applyCure(std::size_t index)

@@ -66,6 +66,7 @@ private:
     void searchAgain(); // where that was asked for
     void select(int row);
     void comparePinned();
+    void deriveSelected();
     [[nodiscard]] std::vector<int> gpuCounts(const ResolvedPlan& plan) const;
 
     PlanTabs& m_plans;
