@@ -32,12 +32,6 @@ void print_json(const Json& json)
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
-CLI::Validator a_name()
-{
-    return CLI::Validator(
-        [](const std::string& name) { return std::string(name.empty() ? "expected a name" : ""); }, "");
-}
-
 CLI::Validator number_up_to(double most, bool or_zero)
 {
     return CLI::Validator(

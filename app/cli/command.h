@@ -64,9 +64,6 @@ std::string compact(const Json& json);
 // Takes a finite number above 0 (or from 0 on) up to `most`.
 CLI::Validator number_up_to(double most, bool or_zero = false);
 
-// Takes any text but an empty one.
-CLI::Validator a_name();
-
 // `--format` and its short form `--json`.
 struct FormatOptions {
     std::string name = "text";

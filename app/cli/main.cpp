@@ -6,9 +6,11 @@
 #include "core/base/text.h"
 #include "core/base/thrown.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <unistd.h>
 
@@ -62,6 +64,23 @@ int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
         problem.message = "nothing takes " + in_quotes(left.front());
     problem.hint = suggestion(app) + "see " + command_line_of(*reached(app)) + " --help";
     return fail(problem);
+}
+
+// The first option whose value is empty, as a script's "$NAME" is that was never set: passed over, the command would do
+// something else than is meant (`run --sweep ""` a single run). With some an empty value has a meaning.
+const CLI::Option* option_without_value(const CLI::App& app)
+{
+    static const std::set<std::string> kMayBeEmpty{"--eos", "--filter"};
+    for (const CLI::App* at = &app;; at = at->get_subcommands().back()) {
+        for (const CLI::Option* option : at->get_options()) {
+            const std::vector<std::string>& values = option->results();
+            if (option->nonpositional() && !kMayBeEmpty.contains(option->get_name())
+                && std::find(values.begin(), values.end(), "") != values.end())
+                return option;
+        }
+        if (at->get_subcommands().empty())
+            return nullptr;
+    }
 }
 
 // A misspelt folder would go unseen where other folders have a preset of the same id.
@@ -128,6 +147,9 @@ Expected<int> run(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return unusable_arguments(cli.app, error);
     }
+    if (const CLI::Option* const option = option_without_value(cli.app))
+        return Problem{ProblemCode::bad_input, "found nothing, expected a name or a value",
+            "leave it out, or give it one", "--" + option->get_lnames().front()};
     warn_of_missing_presets();
     return cli.chosen();
 }

@@ -2,6 +2,8 @@
 #include "core/calibration/csv.h"
 #include "core/base/text.h"
 
+#include <algorithm>
+
 namespace fourfold {
 
 namespace {
@@ -39,6 +41,7 @@ private:
     }
     void end()
     {
+        end_field();
         for (std::string& field : record_.fields) {
             const std::size_t at = field.find_first_not_of('\'');
             if (at != 0 && at != std::string::npos
@@ -48,6 +51,16 @@ private:
         if (touched_ || record_.fields.size() > 1)
             records_.push_back(std::move(record_));
         begin();
+    }
+    // Blanks beside a comma are no part of a cell, as in "tp, cp, pp"; quotes keep them.
+    void end_field()
+    {
+        std::string& field = record_.fields.back();
+        if (!field_quoted_) {
+            field.erase(0, std::min(field.find_first_not_of(' '), field.size()));
+            field.erase(field.find_last_not_of(' ') + 1);
+        }
+        field_quoted_ = false;
     }
     void inside_quotes(char c)
     {
@@ -64,9 +77,13 @@ private:
     void outside_quotes(char c)
     {
         if (c == '"') {
-            quoted_ = touched_ = true;
+            quoted_ = touched_ = field_quoted_ = true;
             quote_line_ = line_;
+            std::string& field = record_.fields.back();
+            if (field.find_first_not_of(' ') == std::string::npos)
+                field.clear();
         } else if (c == ',') {
+            end_field();
             record_.fields.emplace_back();
         } else if (c == '\r' && at_ < text_.size() && text_[at_] == '\n') {
             return;
@@ -83,7 +100,7 @@ private:
     const std::string& where_;
     std::size_t at_ = 0;
     int line_ = 1, quote_line_ = 1;
-    bool quoted_ = false, touched_ = false;
+    bool quoted_ = false, touched_ = false, field_quoted_ = false;
     CsvRecord record_;
     std::vector<CsvRecord> records_;
 };
@@ -97,7 +114,19 @@ Expected<std::vector<CsvRecord>> read_csv(std::string_view text, const std::stri
         text.remove_prefix(kByteOrderMark.size());
     if (!is_utf8(text))
         return Problem{ProblemCode::bad_input, "this is not UTF-8 text, expected comma-separated values", "", where};
-    return CsvReader(text, where).read();
+    FOURFOLD_TRY(std::vector<CsvRecord> records, CsvReader(text, where).read());
+    // A spreadsheet in a language whose decimals have commas writes semicolons.
+    for (const CsvRecord& record : records) {
+        if (record.fields.front().starts_with('#'))
+            continue;
+        const bool semicolons = record.fields.front().find(';') != std::string::npos;
+        if (record.fields.size() == 1 && (semicolons || record.fields.front().find('\t') != std::string::npos))
+            return Problem{ProblemCode::bad_input,
+                std::string(semicolons ? "semicolons" : "tabs") + " stand between the cells, expected commas",
+                "save it with commas", where + ":" + std::to_string(record.line)};
+        break;
+    }
+    return records;
 }
 
 } // namespace fourfold

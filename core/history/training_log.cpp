@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/history/training_log.h"
 
+#include "core/base/file_kind.h"
 #include "core/history/event_types.h"
 #include "core/history/run_state.h"
 
@@ -137,6 +138,9 @@ void read_facts(const std::string& line, TrainingLog& log)
 
 Expected<TrainingLog> parse_training_log(std::string_view text, const std::string& where)
 {
+    if (const std::string_view kind = other_kind_of(text); !kind.empty())
+        return Problem{ProblemCode::bad_input, "is " + std::string(kind) + ", expected text in UTF-8",
+            "unpack or save it so", where};
     TrainingLog log;
     std::map<int, LoggedStep> steps;
     while (!text.empty()) {

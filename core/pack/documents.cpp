@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/pack/documents.h"
 
+#include "core/base/file_kind.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 
@@ -241,6 +242,10 @@ Expected<bool> DocumentReader::make_utf8(std::string& document)
 {
     if (is_utf8(document))
         return true;
+    const std::string_view kind = other_kind_of(document); // as a file of text begins with neither
+    if (options_.ill_formed == IllFormed::refuse && !kind.empty())
+        return Problem{ProblemCode::bad_input, "is " + std::string(kind) + ", expected text in UTF-8",
+            "unpack or save it so", place()};
     if (options_.ill_formed == IllFormed::refuse)
         return Problem{
             ProblemCode::bad_input, "is not UTF-8", "convert it, or use --invalid replace or --invalid skip", place()};

@@ -9,6 +9,7 @@
 #include "core/dataset/token_index.h"
 #include "core/pack/journal.h"
 #include "core/tokenizer/end_token.h"
+#include "core/tokenizer/tokenizer_json.h"
 
 #include <array>
 #include <cerrno>
@@ -350,7 +351,7 @@ Expected<PackResult> pack(
         return Problem{
             ProblemCode::bad_input, "expected the name of a file", "OUTPUT.bin and OUTPUT.idx are written", "--output"};
     FOURFOLD_TRY(const std::string text, read_text_file(request.tokenizer, kMostTokenizer));
-    FOURFOLD_TRY(const Json json, parse_json(text, request.tokenizer.string()));
+    FOURFOLD_TRY(const Json json, tokenizer_json(text, request.tokenizer.string()));
     FOURFOLD_TRY(const auto tokenizer, Tokenizer::of_json(json, request.tokenizer.string()));
     FOURFOLD_TRY(Ends ends, Ends::of(request, *tokenizer));
     PackJournal journal;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/profile/kineto.h"
 
+#include "core/base/file_kind.h"
 #include "core/base/input_file.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -302,34 +303,25 @@ KernelKind kernel_kind(const std::string& name)
 }
 
 namespace {
-// What begins as another kind of file does; empty: as JSON may, or as gzip.
-std::string other_kind_of(const std::filesystem::path& file)
+// What cannot be read as a trace: what begins neither as JSON may, nor as gzip.
+std::string_view unreadable_kind_of(const std::filesystem::path& file)
 {
     constexpr std::size_t kBeginning = 6;
     std::array<char, kBeginning> bytes{};
     const auto fd = open_regular(file);
     const ssize_t got = fd ? ::read(fd->get(), bytes.data(), bytes.size()) : 0;
-    const std::string_view begin(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    constexpr std::array<std::pair<std::string_view, const char*>, 6> kKinds{{{"\x28\xb5\x2f\xfd", "packed by zstd"},
-        {"\xfd"
-         "7zXZ",
-            "packed by xz"},
-        {"BZh", "packed by bzip2"}, {"PK\x03\x04", "a zip archive"}, {"\xff\xfe", "in UTF-16"},
-        {"\xfe\xff", "in UTF-16"}}};
-    for (const auto& [magic, words] : kKinds) {
-        if (begin.starts_with(magic))
-            return words;
-    }
-    return {};
+    const std::string_view kind
+        = other_kind_of(std::string_view(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))));
+    return kind == kPackedByGzip ? std::string_view() : kind;
 }
 } // namespace
 
 Expected<Profile> read_kineto(const std::filesystem::path& file)
 {
-    if (const std::string kind = other_kind_of(file); !kind.empty())
+    if (const std::string_view kind = unreadable_kind_of(file); !kind.empty())
         return Problem{ProblemCode::bad_input,
-            "is " + kind + ", expected a trace as JSON in UTF-8, packed by gzip or not", "unpack or save it so",
-            file.string()};
+            "is " + std::string(kind) + ", expected a trace as JSON in UTF-8, packed by gzip or not",
+            "unpack or save it so", file.string()};
     FOURFOLD_TRY(const std::unique_ptr<PackedStream> in, PackedStream::open(file));
     Reader reader(file.string());
     Json::sax_parse(*in, &reader);

@@ -3,7 +3,9 @@
 
 #include "core/base/input_file.h"
 #include "core/base/json_fields.h"
+#include "core/base/text.h"
 #include "core/tokenizer/byte_letters.h"
+#include "core/tokenizer/tokenizer_json.h"
 
 namespace fourfold {
 
@@ -24,9 +26,20 @@ bool is_id(const Json& json, std::uint32_t end)
 }
 } // namespace
 
+Expected<Json> tokenizer_json(std::string_view text, const std::string& where)
+{
+    auto json = parse_json(text, where);
+    // SentencePiece's tokenizer.model and tiktoken's lists come with models, too.
+    if (!json && !text.empty() && !trimmed(text, " \t\r\n").starts_with('{'))
+        return Problem{ProblemCode::bad_input, "is no JSON, expected Hugging Face's tokenizer.json",
+            "transformers writes one: AutoTokenizer.from_pretrained(MODEL).save_pretrained(FOLDER)", where};
+    return json;
+}
+
 Expected<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::path& file)
 {
-    FOURFOLD_TRY(const Json json, read_json_input(file, kMostFileBytes));
+    FOURFOLD_TRY(const std::string text, read_input(file, kMostFileBytes));
+    FOURFOLD_TRY(const Json json, tokenizer_json(text, file.string()));
     return of_json(json, file.string());
 }
 

@@ -65,6 +65,15 @@ Expected<Json> cluster_preset(const ProbeReport& report, const std::string& id, 
     FOURFOLD_CHECK(check_cluster_id(id, like));
     if (report.hosts.empty())
         return unusable("no host answered the probe", {});
+    // What the others have is not the whole: links between nodes may be missing, and the weakest node counts.
+    for (const Finding& finding : report.findings) {
+        const bool seen = finding.host.empty()
+            || std::any_of(report.hosts.begin(), report.hosts.end(),
+                [&](const ProbeReport::Host& host) { return host.name == finding.host; });
+        if (finding.level == FindingLevel::error && !seen)
+            return Problem{ProblemCode::failed, "not every host answered the probe: " + finding.line(),
+                "nothing is saved: probe again when it answers", id};
+    }
     Json out = {{"id", id},
         {"name",
             "Probed: " + report.hosts.front().name

@@ -152,7 +152,12 @@ Expected<Target> target_to_ask(const FindQuestions& questions)
     const std::string name(trimmed(questions.name));
     if (name.empty())
         return Problem{ProblemCode::bad_input, "Name a host", "a host, an alias of ~/.ssh/config, or a login host", {}};
-    FOURFOLD_TRY(Target target, target_of_host(name));
+    Expected<Target> host = target_of_host(name);
+    if (!host) {
+        host.error().where.clear(); // an option of other commands
+        return host.error();
+    }
+    Target target = *std::move(host);
     std::vector<SshPlace> jumps;
     for (const std::string& jump : split_hosts(questions.jumps)) {
         if (const std::string text(trimmed(jump)); !text.empty()) {

@@ -13,12 +13,19 @@
 
 namespace fourfold {
 
+// Programs are the system's first, and never one of the folder that the shell stands in: a login shell's PATH may hold
+// ".", or an empty name, which means the same, and this shell goes through other people's folders. It may also lack the
+// system's.
+//
 // POSIX sh on one line, for within single quotes. Needs `set -f`, the variables `path` (absolute), `want` (SHA-256) and
 // `groups` ("/a:/b", folders that their group may write), and a function `no WHY [PLACE]` that ends the shell. Goes to
 // `path`, making what is missing with `mkdir`, and leaves `look FILE` (sets `mode` and `owner`; both empty where there
-// is nothing) and `right`, which says whether descriptor 3 is what `want` names and only the user's or root's to write.
+// is nothing), `right`, which says whether descriptor 3 is what `want` names and only the user's or root's to write,
+// and `leave`, which gives the program that is run then its PATH back.
 inline constexpr std::string_view kTrustedShell
-    = "look() { set -- $(ls -ldn \"$@\" 2>/dev/null); mode=\"$1\"; owner=\"$3\"; }; "
+    = "given=\"$PATH\"; PATH=/usr/bin:/bin; IFS=:; "
+      "for at in $given; do case \"$at\" in /*) PATH=\"$PATH:$at\";; esac; done; "
+      "look() { set -- $(ls -ldn \"$@\" 2>/dev/null); mode=\"$1\"; owner=\"$3\"; }; "
       // The last "." is there to look at the last folder too.
       "me=\"$(id -u)\"; links=0; IFS=/; set -- $path .; IFS=\" \"; cd /; "
       "while [ $# -gt 0 ]; do "
@@ -35,6 +42,8 @@ inline constexpr std::string_view kTrustedShell
       "*) no kind \"$at\";; esac; done; "
       "sum() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else openssl dgst -sha256 -r; fi; }; "
       "right() { look -L /proc/self/fd/3; case \"$owner:$mode\" in 0:-???\?-?\?-*|\"$me\":-???\?-?\?-*) "
-      "case \"$(sum </proc/self/fd/3 2>/dev/null)\" in \"$want\"*) return 0;; esac;; esac; return 1; }; ";
+      "case \"$(sum </proc/self/fd/3 2>/dev/null)\" in \"$want\"*) return 0;; esac;; esac; return 1; }; "
+      "leave() { case \":$given:\" in *:/usr/bin:*) PATH=\"$given\";; "
+      "*) PATH=\"${given:+$given:}/usr/bin:/bin\";; esac; }; ";
 
 } // namespace fourfold

@@ -51,6 +51,9 @@ Expected<RunResult> follow_stored(const std::string& run_id, RunObserver& observ
     if (is_terminal(result.state) && (ended == hosts || (ended == 0 && !all_events))) {
         if (!detail.summary.problem.empty())
             result.problem = Problem{ProblemCode::failed, detail.summary.problem, {}, {}};
+        // Its files may have been exchanged or cut short since: the history decides. Another program that follows it
+        // does the same.
+        (void)Recorder::open(std::move(store), id, folder, std::vector<std::string>(hosts), 0);
         return result;
     }
     FOURFOLD_TRY(const Json launched, launch_file);

@@ -115,26 +115,34 @@ Expected<Recorder> Recorder::open(HistoryStore store, const std::string& run, co
     return recorder;
 }
 
-Expected<void> Recorder::open_stream(int node, const std::string& host)
+Expected<std::vector<std::string>> Recorder::write_as_stored(Stream& stream, int node) const
 {
     const std::filesystem::path file = folder_ / stream_file(node);
-    const std::string name = stream_name(node);
-    FOURFOLD_TRY(const std::vector<std::string> stored, store_.events(run_, name));
-    FOURFOLD_TRY(const int64_t last, store_.last_seq(run_, name));
-    streams_.push_back({name, -1, 0, EventSieve(host, last + 1)});
-    Stream& stream = streams_.back();
-    FOURFOLD_CHECK(open_to_append(file, stream.fd));
-    // A program that was killed between history and file left the file short or torn: it is written again.
+    FOURFOLD_TRY(std::vector<std::string> stored, store_.events(run_, stream.name));
     std::string expected;
     for (const std::string& line : stored)
         expected += line + "\n";
     const auto found = read_text_file(file, expected.size());
     if (!found || *found != expected)
         FOURFOLD_CHECK(write_file_atomically(file, expected));
+    stream.written = static_cast<int64_t>(expected.size());
+    return stored;
+}
+
+Expected<void> Recorder::open_stream(int node, const std::string& host)
+{
+    const std::filesystem::path file = folder_ / stream_file(node);
+    const std::string name = stream_name(node);
+    FOURFOLD_TRY(const int64_t last, store_.last_seq(run_, name));
+    streams_.push_back({name, -1, 0, EventSieve(host, last + 1)});
+    Stream& stream = streams_.back();
+    FOURFOLD_CHECK(open_to_append(file, stream.fd)); // what is no file is not replaced
+    // A program that was killed between history and file left the file short or torn: it is written again.
+    FOURFOLD_TRY(const std::vector<std::string> stored, write_as_stored(stream, node));
     ::close(stream.fd); // the rewritten file is another one
     stream.fd = -1;
     FOURFOLD_CHECK(open_to_append(file, stream.fd));
-    stream.offset = static_cast<int64_t>(expected.size());
+    stream.offset = stream.written;
     if (!stored.empty()) {
         const auto event = parse_json(stored.back(), "event");
         stream.sieve.set_ended(event && kind_of(*event) == EventKind::end);
@@ -161,7 +169,7 @@ Expected<Recorder::Taken> Recorder::end(int node, const std::string& status, con
 
 Expected<Recorder::Taken> Recorder::store(int node, EventSieve::Taken taken)
 {
-    const Stream& stream = streams_[static_cast<std::size_t>(node)];
+    Stream& stream = streams_[static_cast<std::size_t>(node)];
     std::vector<ParsedLine> parsed;
     std::string text;
     for (std::size_t i = 0; i < taken.lines.size(); ++i) {
@@ -175,6 +183,7 @@ Expected<Recorder::Taken> Recorder::store(int node, EventSieve::Taken taken)
         if (!write_fully(stream.fd, text))
             return file_problem("cannot be written", folder_ / stream_file(node));
         bytes_ += static_cast<int64_t>(text.size());
+        stream.written += static_cast<int64_t>(text.size());
     }
     return Taken{std::move(taken.events), std::move(taken.notes)};
 }
@@ -192,7 +201,17 @@ std::string Recorder::full_text() const
 
 Expected<void> Recorder::set_state(RunState state, const std::string& problem)
 {
-    return store_.set_state(run_, state, problem);
+    FOURFOLD_CHECK(store_.set_state(run_, state, problem));
+    if (!is_terminal(state))
+        return {};
+    for (std::size_t node = 0; node < streams_.size(); ++node) {
+        Stream& stream = streams_[node];
+        std::error_code error;
+        const auto size = std::filesystem::file_size(folder_ / stream_file(static_cast<int>(node)), error);
+        if (error || static_cast<int64_t>(size) != stream.written)
+            (void)write_as_stored(stream, static_cast<int>(node)); // the history has them all the same
+    }
+    return {};
 }
 
 Expected<void> Recorder::write_file(const std::string& name, std::string_view content) const

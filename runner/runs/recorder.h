@@ -47,6 +47,7 @@ public:
     [[nodiscard]] bool full() const { return full_; }
     // What is said about that; empty when it is not full.
     [[nodiscard]] std::string full_text() const;
+    // With the run's end its files are brought in line with the history, whatever was done to them meanwhile.
     Expected<void> set_state(RunState state, const std::string& problem = {});
     Expected<void> write_file(const std::string& name, std::string_view content) const;
 
@@ -60,9 +61,12 @@ private:
         int fd = -1;
         int64_t offset; // received, and stored unless it is full
         EventSieve sieve;
+        int64_t written = 0; // into the file
     };
     Recorder(HistoryStore store, std::string run, std::filesystem::path folder);
     Expected<void> open_stream(int node, const std::string& host);
+    // Writes a node's file as the history has it, unless it is so; returns its lines.
+    Expected<std::vector<std::string>> write_as_stored(Stream& stream, int node) const;
     Expected<Taken> store(int node, EventSieve::Taken taken);
 
     HistoryStore store_;

@@ -30,7 +30,7 @@ constexpr std::string_view kAsk = "exec /bin/sh -c '"
                                   "path=\"$base/agent/$want\"; ";
 constexpr std::string_view kBegin = // In a sticky folder another user could make the file that is written below.
     "case \"$mode\" in ????\?-?\?-*) ;; *) no others \"$PWD\";; esac; "
-    "begin() { /proc/self/fd/3 version >/dev/null || no exec; "
+    "begin() { leave; /proc/self/fd/3 version >/dev/null || no exec; "
     "echo FOURFOLD ready; exec /proc/self/fd/3 session; }; "
     "file=./fourfold-agent; look \"$file\"; "
     "case \"$mode\" in -*) { if right; then echo FOURFOLD have; begin; fi; } 3<\"$file\";; esac; "

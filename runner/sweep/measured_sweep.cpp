@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/sweep/measured_sweep.h"
 
+#include "core/history/store.h"
 #include "core/predict/prediction.h"
 #include "runner/nodes/forwarding_observer.h"
 #include "runner/runs/attempts.h"
+#include "runner/runs/run_record.h"
+
+#include <limits>
+#include <set>
 
 namespace fourfold {
 
@@ -11,10 +16,7 @@ namespace {
 
 Json identity_of(const SweepRequest& request)
 {
-    Json layouts = Json::array();
-    for (const GridLayout& layout : request.layouts)
-        layouts.push_back(SweepCell{layout, 0}.key());
-    return {{"plan", request.plan.document}, {"layouts", std::move(layouts)}, {"target", to_json(request.target)},
+    return {{"plan", request.plan.document}, {"target", to_json(request.target)},
         {"steps", request.steps ? Json(*request.steps) : Json(nullptr)}};
 }
 
@@ -85,13 +87,33 @@ CellResult run_cell(const SweepRequest& request, const SweepCell& cell, const st
 
 Expected<SweepRecord> open_record(const SweepRequest& request)
 {
-    return SweepRecord::open(identity_of(request), request.again);
+    FOURFOLD_TRY(SweepRecord record, SweepRecord::open(identity_of(request), request.again));
+    // Whoever deletes a run does not want its figure; a history that was moved away leaves the runs' folders.
+    const auto store = HistoryStore::open_existing(
+        request.history_file.empty() ? HistoryStore::default_file() : request.history_file);
+    if (store && *store) {
+        std::set<std::string> deleted;
+        if (const auto hidden = (*store)->list(std::numeric_limits<int>::max(), Runs::deleted)) {
+            for (const RunSummary& run : *hidden) {
+                if (is_terminal(run.state)) // one that goes on would disturb the next
+                    deleted.insert(run.id);
+            }
+        }
+        record.forget([&](const std::string& run) {
+            std::error_code error;
+            return deleted.contains(run)
+                || (!(*store)->full_id(run) && !std::filesystem::exists(run_record_folder(run), error));
+        });
+    }
+    return record;
 }
 
 Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& observer, std::stop_token stop,
     const std::function<void(const SweepTable&, const std::string& next)>& done)
 {
-    FOURFOLD_TRY(SweepRecord record, open_record(request));
+    FOURFOLD_TRY(const SweepRecord unlocked, open_record(request));
+    FOURFOLD_TRY(const FileDescriptor taken, unlocked.take());
+    FOURFOLD_TRY(SweepRecord record, open_record(request)); // as whoever had it left it
     SweepTable table;
     table.layouts = request.layouts;
     table.gpus = request.gpus;

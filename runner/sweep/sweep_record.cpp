@@ -5,8 +5,13 @@
 #include "core/base/sha256.h"
 #include "runner/protocol/message.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 namespace fourfold {
 
@@ -41,6 +46,25 @@ Expected<SweepRecord> SweepRecord::open(const Json& identity, bool again)
                 figure(cell, "tps_per_gpu"), figure(cell, "predicted_tps_per_gpu")};
     }
     return record;
+}
+
+Expected<FileDescriptor> SweepRecord::take() const
+{
+    std::filesystem::path file = file_;
+    file.replace_extension(".lock");
+    FileDescriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!lock.valid())
+        return Problem{ProblemCode::io, "cannot be opened: " + std::string(std::strerror(errno)),
+            "see that the folder can be written", file.string()};
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+        return Problem{ProblemCode::refused, "another program of this computer measures this sweep",
+            "two at a time would measure neither: when it has ended, the same command shows its table", file_.string()};
+    return lock;
+}
+
+void SweepRecord::forget(const std::function<bool(const std::string& run)>& gone)
+{
+    std::erase_if(cells_, [&](const auto& cell) { return !cell.second.run.empty() && gone(cell.second.run); });
 }
 
 const CellResult* SweepRecord::find(const std::string& key) const

@@ -2,9 +2,11 @@
 // What is known of a sweep's cells, kept in data_folder()/sweeps so that an interrupted sweep goes on where it was.
 #pragma once
 
+#include "core/base/file_descriptor.h"
 #include "core/base/json.h"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,10 +25,15 @@ struct CellResult {
 
 class SweepRecord {
 public:
-    // `identity` is everything that makes it the same sweep (plan, layouts, counts, target).
+    // `identity` is everything that makes it the same sweep (plan, target, steps), but for its layouts and counts: a
+    // line more in their file leaves what the others measured.
     static Expected<SweepRecord> open(const Json& identity, bool again);
+    // Keeps other programs from measuring it at the same time, until the result is gone; `refused` where one does.
+    [[nodiscard]] Expected<FileDescriptor> take() const;
 
     [[nodiscard]] const CellResult* find(const std::string& key) const;
+    // Drops the cells whose runs the user has deleted: `gone` tells.
+    void forget(const std::function<bool(const std::string& run)>& gone);
     Expected<void> set(const std::string& key, const CellResult& result);
     [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 

@@ -72,6 +72,7 @@ TEST_F(Guide, NamesTheNearestOfAnUnknownChapter)
     expect_problem(fourfold({"guide", "serach"}), 2, "did you mean 3 Search");
     expect_problem(fourfold({"guide", "99"}), 2, "is not a chapter of the guide");
     expect_problem(fourfold({"guide", "the"}), 2, "means several chapters");
+    expect_problem(fourfold({"guide", "-1"}), 2, "is not a chapter of the guide");
 }
 
 TEST_F(Guide, IsWrappedToTheTerminal)

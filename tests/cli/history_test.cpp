@@ -375,6 +375,16 @@ TEST_F(History, TagsNotesAndDeleting)
     EXPECT_EQ(fourfold({"history", "purge"}).out, "1 run removed for good\n");
     EXPECT_FALSE(std::filesystem::exists(run_folder));
     expect_problem(fourfold({"history", "restore", "01RUNB"}), 2, "there is no run");
+
+    // A run's folder that was moved to another disk is not removed there, and that is said.
+    const auto moved = folder() / "moved";
+    std::filesystem::create_directories(moved);
+    std::filesystem::create_directory_symlink(moved, history_file().parent_path() / "runs" / "01RUNA");
+    EXPECT_EQ(fourfold({"history", "delete", "01RUNA"}).status, 0);
+    const Output purged = fourfold({"history", "purge"});
+    EXPECT_EQ(purged.out, "1 run removed for good\n");
+    EXPECT_THAT(purged.err, HasSubstr("what it leads to stays: " + moved.string()));
+    EXPECT_TRUE(std::filesystem::exists(moved));
 }
 
 } // namespace

@@ -205,6 +205,9 @@ TEST_F(Mistakes, InWhatIsAsked)
         {{"predict", file("wide.json", std::string("\xff\xfe{\0}\0", 6))}, "is in UTF-16, expected JSON in UTF-8"},
         {{"predict", "nowhere/p.json"}, "(there is no such folder)"},
         {{"table", plan, "memory", "--picture", ""}, "expected a name"},
+        {{"predict", plan, "--report", ""}, "--report: found nothing"},
+        {{"search", plan, "--objective", ""}, "--objective: found nothing"},
+        {{"run", "this-computer", "--dry-run", "--sweep", "", "--gpus", "2"}, "--sweep: found nothing"},
         {{"table", plan, "memory", "--picture", "m.svg", "--json"}, "excludes"},
         {{"recipe", "story-15m", "--curve", "--output", "o"}, "give one of them"},
         {{"find", "https://login.example.org", "--dry-run"}, "write user@host"},
@@ -217,6 +220,12 @@ TEST_F(Mistakes, InWhatIsAsked)
             "1 of the 2 hosts have no `ranks`"},
         {{"run", "this-computer", "--dry-run", "--target", file("five.json", R"({"hosts": ["a"], "timeouts": 5})")},
             "timeouts must be an object"},
+        {{"find", "a b"}, "fourfold: \"a b\" is not a host name"},
+        {{"sweep", plan, "--layouts", file("l.csv", "tp,cp,pp,micro_batch\n1,1,1,1\n"), "--gpus", ""},
+            "expected a name"},
+        {{"sweep", plan, "--layouts", file("semicolons.csv", "tp;cp;pp;micro_batch\n1;1;1;1\n")},
+            "semicolons stand between the cells"},
+        {{"history", "import", file("runs.json.gz", "\x1f\x8b\x08\n")}, "is packed by gzip"},
         {{"recommend", std::string(5'000, 'x'), "--gpus", "8", "--cluster", "dgx-h100"}, "is no model that is known"},
     };
     for (const auto& [arguments, expected] : cases) {

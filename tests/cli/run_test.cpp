@@ -167,6 +167,30 @@ TEST_F(Run, WhatIsRemovedMeanwhileIsSaid)
     EXPECT_THAT(with_another.err, HasSubstr("stores what the history lacks"));
 }
 
+// Whatever was done to the file of its events: cut short while it went, exchanged or put back from a copy afterwards.
+TEST_F(Run, ItsEventsHereAreThoseOfTheHistory)
+{
+    const Started started = start({"run", tiny_plan({{"FAKE_STEPS", "100"}, {"FAKE_STEP_MS", "20"}})});
+    EXPECT_TRUE(wait_for_steps(started));
+    const fs::path file = folder() / "data/fourfold/runs" / history()[0]["id"].get<std::string>() / "events.jsonl";
+    fs::resize_file(file, 100);
+    EXPECT_EQ(finish(started).status, 0);
+    const auto whole = read_text_file(file);
+    ASSERT_TRUE(whole);
+    const auto lines = lines_of(*whole);
+    ASSERT_EQ(lines.size(), 102u);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        EXPECT_EQ(Json::parse(lines[i])["seq"], i);
+    for (const std::string& other : {whole->substr(0, whole->size() / 2), std::string("{}\n"), std::string()}) {
+        std::ofstream(file) << other;
+        EXPECT_EQ(fourfold({"attach", "last"}).status, 0);
+        EXPECT_EQ(*read_text_file(file), *whole);
+    }
+    fs::remove(file);
+    EXPECT_EQ(fourfold({"attach", "last"}).status, 0);
+    EXPECT_EQ(*read_text_file(file), *whole);
+}
+
 TEST_F(Run, StepsOfTheCommandLineWin)
 {
     const Output output = fourfold({"run", tiny_plan(), "--steps", "3", "--dry-run", "--json"});

@@ -128,6 +128,9 @@ TEST_F(TimelineCommand, DrawsWhatARunMeasured)
     expect_problem(fourfold({"timeline", plan, "--measured", file("short.jsonl", "{\"event\": \"start\"}\n"),
                        "--output", "m.svg"}),
         2, "holds no trace event");
+    expect_problem(
+        fourfold({"timeline", plan, "--measured", file("events.jsonl.gz", "\x1f\x8b\x08\n"), "--output", "m.svg"}), 2,
+        "is packed by gzip");
     expect_problem(fourfold({"timeline", plan, "--measured", "/dev/zero", "--output", "m.svg"}), 2,
         "line 1 is longer than 16 MiB");
 }

@@ -419,6 +419,26 @@ std::vector<std::vector<std::string>> shells_here()
     return out;
 }
 
+// A PATH with "." in it, or with an empty name, which means the same, is that of many a login shell.
+TEST(RemoteCommand, RunsNoProgramOfAFolderThatItGoesThrough)
+{
+    const SharedDisk disk;
+    const auto open = disk.folder("open", 01777), marks = disk.folder("marks", 0777);
+    for (const char* name : {"ls", "id", "readlink", "sha256sum", "mkdir", "head", "chmod", "mv", "rm", "uname"}) {
+        const auto file = open / name;
+        std::ofstream(file) << "#!/bin/sh\n: >'" << (marks / name).string() << "'\nexec /bin/" << name << " \"$@\"\n";
+        chmod(file.c_str(), 0755);
+    }
+    int kinds = 0;
+    for (const char* path : {"PATH=.:$PATH", "PATH=:$PATH", "PATH=", "PATH=/opt/nothing"}) {
+        const std::string base = open / ("mine" + std::to_string(kinds++));
+        const std::string command = std::string(path) + "; export PATH; " + remote_command();
+        EXPECT_EQ(converse({"/bin/sh"}, command, base), "need;ready;0") << path;
+        EXPECT_EQ(converse({"/bin/sh"}, command, base), "have;ready;0") << path;
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(marks)) << *std::filesystem::directory_iterator(marks);
+}
+
 TEST(RemoteCommand, EveryShellMakesTheSameOfIt)
 {
     const SharedDisk disk;

@@ -160,6 +160,18 @@ TEST_F(Probe, LooksAtHostsAndTheNetworkBetweenThem)
     EXPECT_FALSE(save_cluster(*report, "mine")) << "somebody's own file stays";
 }
 
+// What the others have is not the cluster, nor are links within one node those between two.
+TEST(ClusterFigures, OfAPartOfTheHostsAreNotSaved)
+{
+    ProbeReport report;
+    report.hosts.push_back({"a", {}, {}, {}, {}});
+    report.findings.push_back({FindingLevel::error, "b", "connection", "the connection broke", "", ""});
+    const auto preset = cluster_preset(report, "part");
+    ASSERT_FALSE(preset);
+    EXPECT_NE(preset.error().line().find("not every host answered the probe: b: connection"), std::string::npos)
+        << preset.error().line();
+}
+
 TEST_F(Probe, AHostThatDoesNotAnswerIsAFinding)
 {
     second.stop();

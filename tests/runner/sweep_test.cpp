@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Measured sweeps: cells, what becomes of them, and going on after an interruption.
+#include "core/base/file_descriptor.h"
+#include "core/base/paths.h"
+#include "core/history/annotations.h"
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
 #include "runner/sweep/measured_sweep.h"
@@ -8,6 +11,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +114,67 @@ TEST_F(MeasuredSweep, GoesOnAfterAnInterruption)
     EXPECT_EQ(begun.size(), 3u) << "the cell that was cancelled, the one not reached, and the end";
     EXPECT_EQ(whole->cells[0][1]->status, "ok");
     EXPECT_EQ(whole->cells[1][1]->status, "ok");
+}
+
+TEST_F(MeasuredSweep, ALineMoreLeavesWhatTheOthersMeasured)
+{
+    SweepRequest request = asked({{"FAKE_STEPS", "3"}});
+    request.gpus = {2};
+    request.layouts = {{2, 1, 1, 1, 1}};
+    ASSERT_TRUE(measure_sweep(request, observer, {}, note));
+    begun.clear();
+    request.layouts = {{1, 1, 1, 1, 1}, {2, 1, 1, 1, 1}};
+    const auto table = measure_sweep(request, observer, {}, note);
+    ASSERT_TRUE(table) << table.error().line();
+    EXPECT_EQ(begun, (std::vector<std::string>{"tp 1, cp 1, pp 1, micro-batch 1, 2 GPUs", ""}));
+    EXPECT_EQ(table->cells[1][0]->status, "ok");
+}
+
+TEST_F(MeasuredSweep, ACellWhoseRunWasDeletedIsMeasuredAnew)
+{
+    SweepRequest request = asked({{"FAKE_STEPS", "3"}});
+    request.gpus = {2};
+    request.layouts.resize(2);
+    const auto first = measure_sweep(request, observer, {}, note);
+    ASSERT_TRUE(first) << first.error().line();
+    auto store = HistoryStore::open(HistoryStore::default_file());
+    ASSERT_TRUE(store);
+    const std::string run = first->cells[0][0]->run;
+    ASSERT_TRUE(set_deleted(*store, {run}, true));
+    begun.clear();
+    const auto again = measure_sweep(request, observer, {}, note);
+    ASSERT_TRUE(again) << again.error().line();
+    EXPECT_EQ(begun, (std::vector<std::string>{"tp 1, cp 1, pp 1, micro-batch 1, 2 GPUs", ""}));
+    EXPECT_NE(again->cells[0][0]->run, run);
+    // Nor does a purge leave its figure; a history that was moved away does, as the runs' folders are there.
+    ASSERT_TRUE(set_deleted(*store, {again->cells[0][0]->run}, true));
+    ASSERT_TRUE(purge(*store));
+    std::filesystem::remove_all(data_folder() / "runs" / again->cells[0][0]->run);
+    begun.clear();
+    ASSERT_TRUE(measure_sweep(request, observer, {}, note));
+    EXPECT_EQ(begun.size(), 2u);
+    std::filesystem::rename(HistoryStore::default_file(), home.path() / "away.db");
+    ASSERT_TRUE(HistoryStore::open(HistoryStore::default_file()));
+    begun.clear();
+    ASSERT_TRUE(measure_sweep(request, observer, {}, note));
+    EXPECT_EQ(begun, std::vector<std::string>{""});
+}
+
+// Two at a time would measure neither.
+TEST_F(MeasuredSweep, IsOneProgramsAtATime)
+{
+    SweepRequest request = asked({{"FAKE_STEPS", "3"}});
+    const auto file = open_record(request)->file();
+    std::filesystem::create_directories(file.parent_path());
+    const FileDescriptor other(
+        open(std::filesystem::path(file).replace_extension(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_EQ(flock(other.get(), LOCK_EX | LOCK_NB), 0);
+    const auto second = measure_sweep(request, observer, {}, note);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ProblemCode::refused);
+    EXPECT_NE(second.error().line().find("another program of this computer measures this sweep"), std::string::npos);
+    EXPECT_TRUE(begun.empty());
+    EXPECT_TRUE(preview_sweep(request)) << "who only asks disturbs nobody";
 }
 
 // A sweep that is killed leaves a run on the nodes: the next one takes that run for its cell.

@@ -136,7 +136,6 @@ void add_calibrate(Cli& cli)
             "fit this cluster's links and matrix products for the stack instead, from its rows alone")
         ->type_name("ID");
     command->add_option("--output", options->output, "id of the preset to save (default: <base>-calibrated)")
-        ->check(a_name())
         ->type_name("ID");
     command->add_flag("--dry-run", options->dry_run, "show what would change, save nothing");
     command->add_flag("--json", options->json, "print the report as JSON");

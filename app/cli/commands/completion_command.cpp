@@ -110,7 +110,14 @@ _fourfold()
         _files
     fi
 }
-_fourfold "$@"
+# A file of fpath runs as the function itself; `source <(fourfold completion zsh)` does not.
+if [[ ${funcstack[1]} == _fourfold ]]; then
+    _fourfold "$@"
+elif (( $+functions[compdef] )); then
+    compdef _fourfold fourfold
+else
+    print -u2 'fourfold: completion needs zsh to have begun it (autoload -U compinit && compinit)'
+fi
 )";
 }
 

@@ -111,8 +111,7 @@ void add_find(Cli& cli)
         ->type_name("NAME")
         ->required();
     command->add_option("--save", options->choice.id, "id of the target and its cluster (else made from the name)")
-        ->type_name("ID")
-        ->check(a_name());
+        ->type_name("ID");
     auto* no_save = command->add_flag("--no-save", options->no_save, "only say what is there");
     command->add_option("--like", options->choice.like, "cluster preset that it is taken for")->type_name("CLUSTER");
     command->add_option("--jump", options->questions.jumps, "hosts on the way, the first one reached first")

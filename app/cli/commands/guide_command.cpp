@@ -51,7 +51,7 @@ Expected<const Chapter*> chapter_called(const std::vector<Chapter>& chapters, co
 {
     const std::string words = words_between_blanks(asked);
     const std::string part = words.size() > 2 ? words.substr(1, words.size() - 2) : "?";
-    const bool number = part.find_first_not_of("0123456789") == std::string::npos && part.size() < 5;
+    const bool number = asked.find_first_not_of("0123456789") == std::string::npos && asked.size() < 5;
     const std::vector<std::function<bool(const Chapter&)>> ways{
         [&](const Chapter& chapter) { return number && std::atoi(part.c_str()) == chapter.number; },
         [&](const Chapter& chapter) { return words_between_blanks(chapter.title) == words; },

@@ -125,7 +125,6 @@ void add_probe(Cli& cli)
     auto* save
         = command->add_option("--save-cluster", options->save, "store the measured figures as this cluster preset")
               ->type_name("ID")
-              ->check(a_name())
               ->excludes(quick);
     command
         ->add_option(

@@ -213,12 +213,9 @@ void add_recipe(Cli& cli)
     const auto options = std::make_shared<RecipeOptions>();
     command->add_option("ID", options->id, "the recipe to show");
     command->add_option("--output", options->output, "write its plan and the scripts of its steps into this folder")
-        ->check(a_name())
         ->type_name("FOLDER");
     command->add_flag("--curve", options->curve, "print the losses that are expected");
-    command->add_option("--run", options->run, "lay the losses of a run beside them")
-        ->check(a_name())
-        ->type_name("RUN");
+    command->add_option("--run", options->run, "lay the losses of a run beside them")->type_name("RUN");
     options->format.add_to(*command);
     command->callback([&cli, options] { cli.chosen = [options] { return run_recipe(*options); }; });
 }

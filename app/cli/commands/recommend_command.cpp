@@ -102,7 +102,7 @@ void add_recommend(Cli& cli)
         ->add_option("--stack", options->stack, "software that trains (default: the best measured one on these GPUs)")
         ->type_name("STACK");
     command->add_option("--price", options->price, "price of one GPU hour, for cost")->check(number_up_to(1e12));
-    command->add_option("--output", options->output, "save the plan to this file")->check(a_name())->type_name("FILE");
+    command->add_option("--output", options->output, "save the plan to this file")->type_name("FILE");
     command->add_flag("--json", options->json, "print the result as JSON");
     command->callback([&cli, options] { cli.chosen = [options] { return run_recommend(*options); }; });
 }

@@ -114,8 +114,7 @@ void add_table(Cli& cli)
     auto* picture = command
                         ->add_option("--picture", options->picture,
                             "draw memory, memory-over-time, time or ranks into this file instead: .svg, .pdf or .png")
-                        ->type_name("FILE")
-                        ->check(a_name());
+                        ->type_name("FILE");
     options->format.add_to(*command);
     for (const char* format : {"--format", "--json"})
         picture->excludes(format);

@@ -3,6 +3,7 @@
 #include "app/cli/output_file.h"
 #include "app/cli/planning/plan_source.h"
 #include "app/view/trace/scene_picture.h"
+#include "core/base/file_kind.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
@@ -37,6 +38,9 @@ Expected<Timeline> measured_timeline(const std::string& file)
     bool whole = true;
     for (std::size_t number = 1, bytes = 0; read_line(events, line, kMostLineBytes, whole); ++number) {
         bytes += line.size() + 1;
+        if (const std::string_view kind = number == 1 ? other_kind_of(line) : std::string_view(); !kind.empty())
+            return Problem{
+                ProblemCode::bad_input, "is " + std::string(kind) + ", expected events", "unpack or save it so", file};
         if (!whole || bytes > kMostBytes)
             return Problem{ProblemCode::bad_input,
                 whole ? "is larger than " + std::to_string(kMostBytes >> 30) + " GiB"

@@ -114,7 +114,11 @@ int purge_runs()
         FOURFOLD_TRY(const std::vector<std::string> gone, purge(history.store));
         for (const std::string& id : gone) { // an id is plain: it cannot lead out of the folder
             std::error_code error;
-            std::filesystem::remove_all(data_folder() / "runs" / id, error);
+            const std::filesystem::path folder = data_folder() / "runs" / id;
+            if (std::filesystem::is_symlink(folder, error))
+                warn("the folder of run " + id
+                    + " is a link; what it leads to stays: " + std::filesystem::read_symlink(folder, error).string());
+            std::filesystem::remove_all(folder, error);
             if (error)
                 warn("the folder of run " + id + " stays: " + error.message());
         }

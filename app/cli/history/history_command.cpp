@@ -163,7 +163,6 @@ void add_history(Cli& cli)
         out->add_option("RUN", options->ids, "ids; every run when left out")
             ->expected(0, std::numeric_limits<int>::max());
         auto* output = out->add_option("-o,--output", options->output, "write to this file instead of standard output")
-                           ->check(a_name())
                            ->type_name("FILE");
         for (CLI::Option* const board : options->dashboards.add_to(*out))
             for (CLI::Option* const other : {output, out->get_option("--format"), out->get_option("--json")})

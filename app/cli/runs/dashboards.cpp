@@ -13,13 +13,11 @@ std::vector<CLI::Option*> DashboardOptions::add_to(CLI::App& command)
 {
     return {
         command.add_option("--tensorboard", tensorboard, "write the run's metrics for `tensorboard --logdir FOLDER`")
-            ->check(a_name())
             ->type_name("FOLDER"),
         command
             .add_option("--wandb", wandb,
                 "write the run as an offline run of Weights & Biases, which `wandb sync FOLDER/wandb/offline-run-*` "
                 "uploads")
-            ->check(a_name())
             ->type_name("FOLDER")};
 }
 

@@ -104,7 +104,8 @@ std::string script_of(const std::vector<std::string>& lines, const char* shell)
             + " ended with status $fourfold_status\" >&2; exit " + std::to_string(kPreludeLineFailed) + "; }\n";
         begun.clear();
     }
-    return script + begun + "unset fourfold_status; cat /proc/self/environ >&9\n";
+    // The prelude's own PATH may lead nowhere else than to what it is for, and its functions may have any name.
+    return script + begun + "unset fourfold_status; command -p cat /proc/self/environ >&9\n";
 }
 
 // A line that failed has said so itself.

@@ -19,7 +19,7 @@ constexpr std::string_view kBefore
       "echo \"fourfold: nothing can safely be run from here: $2 $why (on $(uname -n))\" >&2; exit 1; }; "
       "mkdir() { no folder \"$at\"; }; ";
 constexpr std::string_view kAfter
-    = "look \"$file\"; case \"$mode\" in -*) { if right; then cd \"$here\" 2>/dev/null; "
+    = "look \"$file\"; case \"$mode\" in -*) { if right; then leave; cd \"$here\" 2>/dev/null; "
       "exec /proc/self/fd/3 \"$first\" \"$second\"; fi; } 3<\"$file\";; esac; no hash \"$PWD/${file#./}\"";
 
 } // namespace

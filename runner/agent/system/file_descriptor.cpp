@@ -25,6 +25,8 @@ Problem errno_problem(const std::string& what, const std::filesystem::path& wher
         hint = "make room on that disk";
     if (error == EMFILE)
         hint = "raise the limit of open files, as with `ulimit -n 1024`";
+    if (error == EFBIG)
+        hint = "raise the limit of a file's size, as with `ulimit -f unlimited`";
     if (error == ENOSPC && (statvfs(where.c_str(), &disk) == 0 || statvfs(where.parent_path().c_str(), &disk) == 0)
         && disk.f_files > 0 && disk.f_favail == 0) {
         why = "No inodes left on device";

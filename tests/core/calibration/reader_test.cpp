@@ -318,6 +318,24 @@ TEST(Csv, QuotesLineBreaksAndBom)
     EXPECT_THAT((*records)[2].fields, ElementsAre("", ""));
 }
 
+TEST(Csv, BlanksBesideACommaAreNoPartOfACell)
+{
+    const auto records = read_csv("tp, cp ,\"pp \"\n 2 ,, \"a, b\"\n", "t.csv");
+    ASSERT_TRUE(records) << records.error().line();
+    ASSERT_EQ(records->size(), 2u);
+    EXPECT_EQ((*records)[0].fields, (std::vector<std::string>{"tp", "cp", "pp "}));
+    EXPECT_EQ((*records)[1].fields, (std::vector<std::string>{"2", "", "a, b"}));
+}
+
+TEST(Csv, OtherSeparatorsAreNamed)
+{
+    for (const char* text : {"tp;cp\n1;2\n", "# a; note\ntp\tcp\n1\t2\n"}) {
+        const auto records = read_csv(text, "t.csv");
+        ASSERT_FALSE(records) << text;
+        EXPECT_NE(records.error().line().find("stand between the cells, expected commas"), std::string::npos);
+    }
+}
+
 TEST(Csv, EveryKindOfLineEndEndsALine)
 {
     for (const char* text : {"a,b\n1,2\n", "a,b\r\n1,2\r\n", "a,b\r1,2\r", "a,b\r1,2"}) {

@@ -98,6 +98,8 @@ TEST(Documents, WhatIsNotUtf8)
     DocumentOptions options;
     options.unit = DocumentUnit::line;
     EXPECT_THAT(read_text("a.txt", text, options).problem, HasSubstr("a.txt:2: is not UTF-8"));
+    EXPECT_THAT(read_text("a.txt", "\x1f\x8b\x08\n", options).problem, HasSubstr("is packed by gzip, expected text"));
+    EXPECT_THAT(read_text("a.txt", "\xff\xfe\n", options).problem, HasSubstr("is in UTF-16, expected text"));
     options.ill_formed = IllFormed::skip;
     const Read skipped = read_text("a.txt", text, options);
     EXPECT_THAT(skipped.documents, ElementsAre("good", "last"));

@@ -2,6 +2,7 @@
 // A tokenizer.json that asks for what is not known here is refused when it is read: one line names the file, the key
 // and what it holds.
 #include "core/tokenizer/tokenizer.h"
+#include "core/tokenizer/tokenizer_json.h"
 
 #include <gmock/gmock.h>
 
@@ -41,6 +42,18 @@ TEST(Tokenizer, WhatItDoesNotKnowIsNamed)
         "invert": false}})"),
         HasSubstr("unknown behavior \"Shredded\""));
     EXPECT_THAT(said_of(R"({"post_processor": {"type": "Verse"}})"), HasSubstr("post-processors of type \"Verse\""));
+}
+
+// What other libraries keep their tokens in.
+TEST(TokenizerJson, FilesOfOtherKindsAreNamed)
+{
+    for (const char* text : {"IQ== 0\nIg== 1\n", "\n\x0e\n\x05<unk>"}) {
+        const auto json = tokenizer_json(text, "tokens");
+        ASSERT_FALSE(json) << text;
+        EXPECT_THAT(json.error().line(), HasSubstr("tokens: is no JSON, expected Hugging Face's tokenizer.json"));
+    }
+    EXPECT_TRUE(tokenizer_json("{}", "tokens"));
+    EXPECT_THAT(tokenizer_json("{\"model\": 1,}", "tokens").error().line(), HasSubstr("line 1, column"));
 }
 
 } // namespace
