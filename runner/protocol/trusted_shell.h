@@ -13,9 +13,8 @@
 
 namespace fourfold {
 
-// Programs are the system's first, and never one of the folder that the shell stands in: a login shell's PATH may hold
-// ".", or an empty name, which means the same, and this shell goes through other people's folders. It may also lack the
-// system's.
+// No program is one of the folder that the shell stands in: a login shell's PATH may hold ".", or an empty name, which
+// means the same, and this shell goes through other people's folders. It may also lack the system's folders.
 //
 // POSIX sh on one line, for within single quotes. Needs `set -f`, the variables `path` (absolute), `want` (SHA-256) and
 // `groups` ("/a:/b", folders that their group may write), and a function `no WHY [PLACE]` that ends the shell. Goes to
@@ -23,8 +22,9 @@ namespace fourfold {
 // is nothing), `right`, which says whether descriptor 3 is what `want` names and only the user's or root's to write,
 // and `leave`, which gives the program that is run then its PATH back.
 inline constexpr std::string_view kTrustedShell
-    = "given=\"$PATH\"; PATH=/usr/bin:/bin; IFS=:; "
-      "for at in $given; do case \"$at\" in /*) PATH=\"$PATH:$at\";; esac; done; "
+    = "given=\"$PATH\"; PATH=\"\"; IFS=:; "
+      "for at in $given; do case \"$at\" in /*) PATH=\"${PATH:+$PATH:}$at\";; esac; done; "
+      "PATH=\"${PATH:+$PATH:}/usr/bin:/bin\"; "
       "look() { set -- $(ls -ldn \"$@\" 2>/dev/null); mode=\"$1\"; owner=\"$3\"; }; "
       // The last "." is there to look at the last folder too.
       "me=\"$(id -u)\"; links=0; IFS=/; set -- $path .; IFS=\" \"; cd /; "
