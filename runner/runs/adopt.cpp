@@ -87,17 +87,21 @@ Expected<std::string> adopt(const std::string& run, const Target& target, RunObs
         = make_nodes(target, agent.empty() ? own_program("fourfold-agent") : agent, mailbox, observer);
     FOURFOLD_TRY(const Found found, look_for(run, target, nodes, mailbox, stop));
     const bool known = store.full_id(found.run).has_value();
-    if (known && recorded_target(found.run))
+    std::vector<TargetHost> hosts;
+    if (target.kind != TargetKind::slurm) {
+        for (const auto& [node, host] : found.hosts)
+            hosts.push_back(target.hosts[host]);
+    }
+    if (known && recorded_target(found.run)) {
+        FOURFOLD_CHECK(record_ways(found.run, hosts));
         return found.run;
+    }
 
     const RunSpec& first = found.specs.at(0);
     LaunchPlan plan;
     plan.target = target;
-    if (target.kind != TargetKind::slurm) {
-        plan.target.hosts.clear();
-        for (const auto& [node, host] : found.hosts)
-            plan.target.hosts.push_back(target.hosts[host]);
-    }
+    if (target.kind != TargetKind::slurm)
+        plan.target.hosts = std::move(hosts);
     for (const auto& [node, spec] : found.specs)
         plan.ranks.push_back(spec.ranks);
     FOURFOLD_TRY(const Plan written, plan_from_json(first.plan, "plan of run " + found.run));

@@ -76,6 +76,24 @@ Expected<Target> recorded_target(const std::string& run)
     return target_from_json(object_field(launched, "target"), (run_record_folder(run) / "launch.json").string());
 }
 
+Expected<void> record_ways(const std::string& run, const std::vector<TargetHost>& hosts)
+{
+    FOURFOLD_TRY(Json launched, launch_record(run));
+    FOURFOLD_TRY(Target target, recorded_target(run));
+    if (target.kind != TargetKind::ssh || target.hosts.size() != hosts.size())
+        return {};
+    const Json before = to_json(target);
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        const int ranks = target.hosts[i].ranks;
+        target.hosts[i] = hosts[i];
+        target.hosts[i].ranks = ranks;
+    }
+    if (to_json(target) == before)
+        return {};
+    launched["target"] = to_json(target);
+    return write_file_atomically(run_record_folder(run) / "launch.json", to_wire(launched) + "\n");
+}
+
 Expected<void> record_launch(const LaunchPlan& plan, const std::string& run)
 {
     return write_folder(run_record_folder(run), new_run(plan, run), plan);

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace fourfold {
 
@@ -20,6 +21,9 @@ bool was_asked_to_stop(const std::filesystem::path& folder);
 Expected<Json> launch_record(const std::string& run);
 // The target of a run that this computer launched or took over. Fails as the above.
 Expected<Target> recorded_target(const std::string& run);
+
+// The run's nodes are reached otherwise by now: at other addresses, by another user or key, over other hosts.
+Expected<void> record_ways(const std::string& run, const std::vector<TargetHost>& hosts);
 
 // Writes the record anew.
 Expected<void> record_launch(const LaunchPlan& plan, const std::string& run);

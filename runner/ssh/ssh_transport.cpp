@@ -24,9 +24,8 @@ Expected<std::unique_ptr<SshStream>> open_command(SshLine line, const std::strin
     ssh_channel channel = ssh_channel_new(line.session.get());
     if (!channel || ssh_channel_open_session(channel) != SSH_OK
         || ssh_channel_request_exec(channel, remote_command().c_str()) != SSH_OK) {
-        Problem problem{ProblemCode::network,
-            std::string("the host does not run a command: ") + ssh_get_error(line.session.get()),
-            "see MaxSessions and ForceCommand of its sshd", name};
+        Problem problem
+            = no_command_problem(ssh_get_error(line.session.get()), ssh_is_connected(line.session.get()) == 1, name);
         if (channel)
             ssh_channel_free(channel);
         return problem;
@@ -58,6 +57,17 @@ Expected<SshLine> connect_patiently(const ConnectOptions& options, const std::st
 }
 
 } // namespace
+
+Problem no_command_problem(const std::string& why, bool connected, const std::string& name)
+{
+    // A server that refuses says so; a line that is cut says nothing.
+    if (!connected || why.empty())
+        return {ProblemCode::network,
+            "the connection broke before the host ran a command" + (why.empty() ? "" : ": " + why),
+            "check that the host is up and that no firewall cuts its connections", name};
+    return {ProblemCode::network, "the host does not run a command: " + why,
+        "see MaxSessions and ForceCommand of its sshd", name};
+}
 
 SshTransport::SshTransport(SshOptions options)
     : options_(std::move(options))

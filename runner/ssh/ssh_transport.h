@@ -39,6 +39,9 @@ private:
     ShellNoise noise_;
 };
 
+// Where a session was given no command, `why` in the library's words.
+Problem no_command_problem(const std::string& why, bool connected, const std::string& name);
+
 // The only command line that is ever sent to a host.
 const std::string& remote_command();
 

@@ -4,6 +4,8 @@
 #include "core/base/sha256.h"
 #include "core/history/store.h"
 #include "runner/protocol/message.h"
+#include "runner/runs/adopt.h"
+#include "runner/ssh/ssh_transport.h"
 #include "tests/runner/sshd.h"
 
 #include <arpa/inet.h>
@@ -419,6 +421,43 @@ TEST_F(SshRun, ABaseFolderThatCannotBeUsed)
     out.target.base_folder = (home.path() / "a-file/below").string();
     const std::string line = refusal(out);
     EXPECT_NE(line.find("the base folder cannot be made"), std::string::npos) << line;
+}
+
+// A server that refuses says so; of a line that is cut the library says nothing.
+TEST(NoCommand, ACutLineIsNotTakenForARefusal)
+{
+    EXPECT_NE(no_command_problem("Channel opening failure", true, "a").line().find("MaxSessions"), std::string::npos);
+    for (const Problem& cut : {no_command_problem("", true, "a"), no_command_problem("Socket error", false, "a")}) {
+        EXPECT_NE(cut.line().find("a: the connection broke"), std::string::npos) << cut.line();
+        EXPECT_EQ(cut.line().find("MaxSessions"), std::string::npos) << cut.line();
+    }
+}
+
+// The node has another address by now: the one that is named counts from then on.
+TEST(NamedTarget, ARunIsFollowedUnderTheAddressThatIsNamed)
+{
+    if (const std::string why = why_no_sshd(); !why.empty())
+        GTEST_SKIP() << why;
+    const Home home;
+    Sshd host(home, "host"), moved(home, "moved");
+    host.start();
+    RunRequest asked = request(home, 2, {{"FAKE_STEPS", "60"}, {"FAKE_STEP_MS", "20"}});
+    asked.target = ssh_target(home, {&host});
+    ClientProcess first(asked, [](Recording& mine) { mine.trust = true; });
+    const std::string id = first.id();
+    const auto there = home.path() / "node/runs" / id / "events.jsonl";
+    ASSERT_TRUE(wait_until([&] { return steps_of(read_events(there)).size() >= 5; }));
+    first.end(SIGKILL);
+    host.stop();
+    moved.start();
+    Recording observer;
+    observer.trust = true;
+    const auto found = adopt(id, ssh_target(home, {&moved}), observer, {}, {}, agent_program());
+    ASSERT_TRUE(found) << found.error().line();
+    const auto result = attach(id, observer, {});
+    ASSERT_TRUE(result) << result.error().line();
+    EXPECT_EQ(result->state, RunState::ok) << (result->problem ? result->problem->line() : "");
+    EXPECT_EQ(steps_of(read_events(result->folder / "events.jsonl")).size(), 60u);
 }
 
 } // namespace
