@@ -10,7 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <random>
+#include <set>
+
+#include <unistd.h>
 
 namespace fourfold::test {
 namespace {
@@ -246,6 +250,28 @@ TEST(Confidence, DeviceMemoryWidthFollowsTheLabels)
         out_of_memory.push_back(0.02 * i);
     }
     EXPECT_GT(device_memory_width(ran, out_of_memory), 0.08);
+}
+
+TEST(Confidence, SaysOnWhichGpusAReleaseWasMeasured)
+{
+    const auto folder
+        = std::filesystem::path(testing::TempDir()) / ("fourfold-confidence-" + std::to_string(::getpid()));
+    const auto file = folder / "stacks" / "s.json";
+    std::filesystem::create_directories(file.parent_path());
+    ASSERT_TRUE(write_file_atomically(
+        file, R"({"id": "s", "releases": [{"name": "25.09", "date": "2025-09", "gpus": ["old"]}]})"));
+    StackConfidence confidence;
+    confidence.stack = "s";
+    confidence.releases = {{"25.09", {"a", "b"}}, {"25.11", {"b"}}};
+    const auto written = write_confidence(confidence, folder);
+    ASSERT_TRUE(written) << written.error().line();
+    const auto stack = stack_from_json(*read_json_file(file), "s.json");
+    std::filesystem::remove_all(folder);
+    ASSERT_TRUE(stack) << stack.error().line();
+    ASSERT_EQ(stack->releases.size(), 2U);
+    EXPECT_EQ(stack->releases[0].gpus, (std::set<std::string>{"a", "b"}));
+    EXPECT_EQ(stack->releases[0].date, "2025-09");
+    EXPECT_EQ(stack->releases[1].gpus, std::set<std::string>{"b"});
 }
 
 TEST(Splits, GroupsOfARow)
