@@ -227,6 +227,8 @@ TEST_F(CheckpointDamage, StaleFilesAreNotRead)
     fs::create_directories(saved);
     fs::copy(other.checkpoints.at(4), saved / "step-00000006.partial", fs::copy_options::recursive);
     fs::copy(other.checkpoints.at(4), saved / "step-00000001.partial", fs::copy_options::recursive);
+    EXPECT_THAT(line_of(saved / "step-00000006.partial"), HasSubstr("left of a save that did not end"));
+    EXPECT_THAT(line_of(saved / "step-00000001.partial/"), HasSubstr("left of a save that did not end"));
     const Trained again = resume(newest, {"run.checkpoint.every=6", "run.checkpoint.path=\"" + saved.string() + "\""});
     ASSERT_EQ(again.problem, "");
     std::vector<std::string> files;

@@ -5,6 +5,7 @@
 #include "runner/trainer/checkpoint/checksums.h"
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/checkpoint/pieces.h"
+#include "runner/trainer/checkpoint/publish.h"
 
 #include <algorithm>
 
@@ -79,6 +80,18 @@ Expected<int> whole_number(const Json& document, const std::string& key, const f
         return document[key].get<int>();
     return Problem{ProblemCode::bad_input, "expected a whole number \"" + key + "\"",
         "give a checkpoint that fourfold-trainer wrote", file.string()};
+}
+
+// Its files may be whole one by one and belong to different steps, or not be there yet.
+Expected<void> check_ended(const fs::path& folder)
+{
+    const fs::path named = folder.has_filename() ? folder : folder.parent_path();
+    const std::string ending = named.extension().string();
+    if ((ending == kPartial || ending == kRemoved) && step_of(named.stem()))
+        return Problem{ProblemCode::refused,
+            std::string("is left of a ") + (ending == kPartial ? "save" : "removal") + " that did not end",
+            "give a step without " + ending, folder.string()};
+    return {};
 }
 } // namespace
 
@@ -247,6 +260,7 @@ Expected<CheckpointContents> open_contents(const fs::path& folder, int part, int
 
 Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, int part, int parts)
 {
+    FOURFOLD_CHECK(check_ended(folder));
     FOURFOLD_TRY(CheckpointContents contents, open_contents(folder, part, parts));
     std::error_code unseen;
     const fs::path sums = folder / kChecksumFile;
