@@ -26,18 +26,16 @@ Number backward_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
     const auto rounded = [&](const Number& elements) -> Number {
         return is_of_products(plan.training.precision) ? elements / element : Number(0.0);
     };
-    // The last product: the gradient of its output as a whole (in pieces, of which some are on their way), that of its
-    // input, and both operands of the weight's gradient.
-    constexpr double kPiecesUnderWay = 0.75;
+    // The last product: the gradient of its output as a whole (and in pieces, as it came: of two ranks there is one,
+    // which comes where it belongs), that of its input, and both operands of the weight's gradient.
     const Number last
-        = gathered + leaving + larger(rounded(hidden + leaving), pieces ? kPiecesUnderWay * gathered : Number(0.0));
+        = gathered + leaving + larger(rounded(hidden + leaving), pieces && rank.tp > 2 ? gathered : Number(0.0));
     // The activation: its output is gone, the gradients of its inputs come, or take their place.
     const bool in_place = makes_inputs_again(plan, rank);
     const Number activation = in_place ? Number(0.0) : entering;
     // The first products: the activation's inputs are gone; their input is gathered once more, and its gradient is
     // summed up over the ranks.
-    const Number sums
-        = rank.tp > 1 ? (pieces ? 0.5 : 1.0) * hidden + stream : (rank.mlp_inputs > 1 ? 2.0 : 1.0) * hidden;
+    const Number sums = rank.tp > 1 ? hidden + stream : (rank.mlp_inputs > 1 ? 2.0 : 1.0) * hidden;
     // Repeated operation by operation, what was gathered for both of a layer's first products stays until their turn.
     const bool stays = gathers && !pieces && plan.training.recompute == Recompute::selective
         && plan.training.recompute_parts.contains(RecomputePart::operations);

@@ -88,18 +88,20 @@ void add_laid_out_pieces(std::vector<Operation>& list, const ResolvedPlan& plan,
     bool moe, const RecomputeShare& again)
 {
     const double copy = 2 * rank.element_bytes; // read and written
-    // Rows of one rank, and the own ones, are written where they belong.
-    const double laid = rank.tp > 2 ? copy * (rank.tp - 1) / rank.tp : 0;
+    // Rows of one rank, and the own ones, are written where they belong; of two ranks, so is what is gathered.
+    const double laid = rank.tp > 2 ? copy * (rank.tp - 1) / rank.tp : 0, gathered = rank.tp > 2 ? copy : 0;
+    // Sums of input gradients are in pieces where weight gradients wait.
+    const double cut = plan.layout.pp > 1 && traits_of(plan.training.schedule).splits_backward ? copy : 0;
     const double added = is_of_products(plan.training.precision) ? 3 * rank.element_bytes : 0; // else by the product
     Passes passes;
     each_matrix(plan, rank, moe, again, [&](const MatrixRow& matrix, double repeated, double rows, bool first) {
         if (matrix.kind == ParameterKind::expert || matrix.split == Split::none)
             return;
         const double in = matrix.share * rows * rank.cut.in(matrix), out = matrix.share * rows * rank.cut.out(matrix);
-        const double forward = matrix.residual() ? copy * in : laid * out + (first ? copy * in : 0);
+        const double forward = matrix.residual() ? copy * in : laid * out + (first ? gathered * in : 0);
         passes.forward += forward;
         passes.repeated += repeated * forward;
-        passes.backward += matrix.residual() ? copy * out + laid * in : copy * out + (first ? 0 : added * in);
+        passes.backward += matrix.residual() ? gathered * out + laid * in : cut * out + (first ? 0 : added * in);
     });
     passes.add_to(list, "pieces of asynchronous TP", layers, "laid out as the rows stand in the sequence");
 }

@@ -23,6 +23,9 @@
 // --graphs: where the plan asks for CUDA graphs, stand-ins of a CPU record the layers (graph_stand_in.h).
 //   [--count]
 // --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
+//   [--stretch S]
+// --stretch: writes DIR/stretched<rank>.json instead: its steps when forward, input gradient and weight gradient of a
+// chunk take S seconds each (stretched_actions.h).
 #include "core/layout/batch_ramp.h"
 #include "runner/trainer/comm/c10d_store.h"
 #include "runner/trainer/comm/c10d_transport.h"
@@ -32,6 +35,7 @@
 #include "runner/trainer/trainer.h"
 #include "tests/parity/counted_work.h"
 #include "tests/parity/graph_stand_in.h"
+#include "tests/parity/stretched_actions.h"
 
 #include <ATen/Parallel.h>
 
@@ -305,7 +309,11 @@ void work(const std::vector<std::string>& arguments)
         how.graphs = [] { return fourfold::testing::graphs_on_cpu(); };
     if (options.contains("--replicas"))
         how.replicas = std::stoi(options["--replicas"]);
-    if (counted)
+    if (const std::string part = options["--stretch"]; !part.empty()) {
+        const std::string file = folder + "/stretched" + std::to_string(job.rank) + ".json";
+        if (const auto done = fourfold::testing::train_stretched(plan, mesh, how, std::stod(part), file); !done)
+            throw std::runtime_error(done.error().line());
+    } else if (counted)
         train_and_count(plan, mesh, how, *counted, folder + "/counts" + std::to_string(job.rank) + ".json");
     else
         train_and_dump(plan, mesh, how, INT_MAX, base);

@@ -61,5 +61,35 @@ TEST(Trace, HoldsEveryActionOfTheScheduleOnEveryPipelineRank)
     }
 }
 
+// The worker of tests/bench/trainer/stretched_pipeline.py: sleeps take at least as long as asked, and every action
+// waits for what the simulation lets it wait for.
+TEST(Trace, StepsOfActionsOfAFixedTimeAreNoShorterThanSimulated)
+{
+    const TemporaryFolder folder;
+    const auto tokens = write_tokens(folder.path());
+    for (const char* schedule : {"1f1b", "zb-h1", "zb-v"}) {
+        const TemporaryFolder own;
+        const bool v = schedule == std::string("zb-v");
+        const ResolvedPlan plan = tiny_plan(tokens,
+            {"gpus=2", "layout.pp=2", v ? "layout.virtual_stages=2" : "layout.virtual_stages=1",
+                "model.num_hidden_layers=4", "training.schedule=\"" + std::string(schedule) + "\"", "run.steps=2"});
+        Ranks ranks(2,
+            {parity_worker(), "--plan", write_plan(plan, own.path()), "--run-dir", own.path(), "--stretch", "0.01"},
+            own.path());
+        for (const int status : ranks.wait(150s))
+            ASSERT_EQ(status, 0) << ranks.log(0) << ranks.log(1);
+        const auto result = read_json_file(own.path() / "stretched0.json");
+        ASSERT_TRUE(result) << result.error().line();
+        // Two stages of one chunk or two, forward and both gradients: no schedule ends before its stages have worked.
+        const double work = 0.01 * 3 * (v ? 2 : 1) * plan.training.micro_batches;
+        EXPECT_GT((*result)["simulated_s"].get<double>(), work - 1e-9) << schedule;
+        ASSERT_EQ((*result)["step_s"].size(), 2U);
+        for (const Json& step : (*result)["step_s"])
+            EXPECT_GE(step.get<double>(), (*result)["simulated_s"].get<double>()) << schedule;
+        for (const Json& share : (*result)["most_computed"])
+            EXPECT_GT(share.get<double>(), 0) << schedule;
+    }
+}
+
 } // namespace
 } // namespace fourfold::testing

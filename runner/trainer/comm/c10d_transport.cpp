@@ -2,6 +2,7 @@
 #include "runner/trainer/comm/c10d_transport.h"
 
 #include "runner/trainer/comm/direct.h"
+#include "runner/trainer/comm/gloo_loop.h"
 #include "runner/trainer/comm/ring.h"
 #include "runner/trainer/comm/worker.h"
 #include "runner/trainer/device/device.h"
@@ -91,6 +92,8 @@ public:
     }
     std::unique_ptr<Pending> reduce_scatter(const at::Tensor& out, const at::Tensor& in) override
     {
+        if (gloo_ && reduce_scatters_directly(size(), in.nbytes()))
+            return direct_reduce_scatter(*this, out, in, next_tag());
         if (gloo_) {
             const RingBuffers buffers = ring_buffers(out, in, size());
             return with_buffers(
@@ -157,6 +160,7 @@ private:
 c10::intrusive_ptr<c10d::Backend> make_gloo(
     const c10::intrusive_ptr<c10d::Store>& store, const TransportOptions& wanted)
 {
+    (void)given_up_cores();
     auto options = c10d::ProcessGroupGloo::Options::create(
         std::chrono::milliseconds(static_cast<int64_t>(wanted.timeout_s * 1000)));
     options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(wanted.address));

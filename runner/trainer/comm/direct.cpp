@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/comm/direct.h"
 
+#include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/maximum.h>
 
@@ -10,6 +11,7 @@ namespace fourfold::trainer {
 
 namespace {
 constexpr int kFew = 8; // ranks
+constexpr std::size_t kLargeBytes = 1 << 18;
 
 // Elements [begin(p), begin(p + 1)) of a flat tensor are part p.
 struct Parts {
@@ -33,7 +35,8 @@ public:
         , own_(parts.of(whole, rank_))
         , target_(std::move(target))
         , whole_(whole)
-        , arrived_(at::empty({size_ - 1, own_.numel()}, whole.options()))
+        , arrived_(size_ == 2 && !target_.is_alias_of(whole) ? target_.unsqueeze(0)
+                                                             : at::empty({size_ - 1, own_.numel()}, whole.options()))
     {
         std::vector<Transfer> transfers;
         for (int peer = 0, row = 0; peer < size_; ++peer)
@@ -52,20 +55,28 @@ public:
 
     void wait() override
     {
+        if (!messages_) // it was waited for before
+            return;
         messages_->wait();
-        // In the order of the ranks: the result does not depend on who adds up.
-        at::Tensor sum = rank_ == 0 ? own_.clone() : arrived_[0];
+        messages_.reset();
+        // In the order of the ranks: the result does not depend on who adds up. `target_` may be the own part.
+        at::Tensor sum = part_of(0);
         for (int peer = 1; peer < size_; ++peer) {
-            const at::Tensor next = peer == rank_ ? own_ : arrived_[peer < rank_ ? peer : peer - 1];
+            at::Tensor result = peer + 1 == size_ ? target_ : peer == 1 ? arrived_[0] : sum;
             if (reduce_ == Reduce::max)
-                at::maximum_out(sum, sum, next);
+                at::maximum_out(result, sum, part_of(peer));
             else
-                sum.add_(next);
+                at::add_out(result, sum, part_of(peer));
+            sum = result;
         }
-        target_.copy_(sum);
     }
 
 private:
+    [[nodiscard]] at::Tensor part_of(int peer) const
+    {
+        return peer == rank_ ? own_ : arrived_[peer < rank_ ? peer : peer - 1];
+    }
+
     int rank_, size_;
     Reduce reduce_;
     at::Tensor own_, target_, whole_, arrived_;
@@ -147,13 +158,19 @@ private:
 bool all_reduces_directly(int ranks, std::size_t bytes)
 {
     constexpr int kMany = 32;
-    constexpr std::size_t kLargeBytes = 1 << 18, kSmallBytes = 1 << 10;
+    constexpr std::size_t kSmallBytes = 1 << 10;
     return bytes <= (ranks <= kFew ? kLargeBytes : ranks <= kMany ? kSmallBytes : 0);
 }
 
 bool all_gathers_directly(int ranks)
 {
     return ranks <= kFew;
+}
+
+// Of two ranks a ring has one round, and takes no less memory.
+bool reduce_scatters_directly(int ranks, std::size_t bytes)
+{
+    return ranks == 2 || (ranks <= kFew && bytes <= kLargeBytes);
 }
 
 std::unique_ptr<Pending> direct_all_gather(Transport& transport, const at::Tensor& out, const at::Tensor& in, int tag)
@@ -164,6 +181,14 @@ std::unique_ptr<Pending> direct_all_gather(Transport& transport, const at::Tenso
     if (own.data_ptr() != in.data_ptr())
         own.copy_(in.view({-1}));
     return spread(transport, flat, parts, tag);
+}
+
+std::unique_ptr<Pending> direct_reduce_scatter(
+    Transport& transport, const at::Tensor& out, const at::Tensor& in, int tag)
+{
+    const at::Tensor whole = in.view({-1});
+    return std::make_unique<ReduceParts>(
+        transport, whole, out.view({-1}), Parts{whole.numel(), transport.size()}, Reduce::sum, tag);
 }
 
 std::unique_ptr<Pending> direct_all_reduce(Transport& transport, const at::Tensor& tensor, Reduce reduce, int tag)

@@ -101,7 +101,7 @@ std::vector<at::Tensor> leaves_of(const Affine& layer)
 }
 
 void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const Measured& x,
-    const Measured& slope, WeightGradients& later, const Fp8Products* fp8, Sums sums)
+    const Measured& slope, WeightGradients& later, const Fp8Products* fp8, Sums sums, Due due)
 {
     // Detached: what autograd saved still holds on to the graph before it, and that to the chunk's input.
     const WeightGradients::Work work
@@ -122,8 +122,26 @@ void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& l
               return own;
           };
     const auto weights = leaves_of(layer);
-    const auto own = later.postpone(weights, work) ? std::vector<at::Tensor>(weights.size()) : work();
+    std::vector<at::Tensor> own(weights.size());
+    const bool summed = fp8 == nullptr && !layer.bias.defined() && later.sum_of(layer.weight) != nullptr;
+    if (due == Due::beside_messages && summed && !later.postpones())
+        later.leave(work);
+    else if (!later.postpone(weights, work))
+        own = work();
     gradients.insert(gradients.end(), own.begin(), own.end());
+}
+
+const WeightGradients::Sum* sum_by_rows(const at::Tensor& weight, const WeightGradients& later, const Fp8Products* fp8)
+{
+    const WeightGradients::Sum* const sum = later.sum_of(weight);
+    // Sums in 16 bits would be rounded once more.
+    return sum != nullptr && fp8 == nullptr && !later.postpones() && sum->total.element_size() >= 4 ? sum : nullptr;
+}
+
+void add_rows(const WeightGradients::Sum& sum, const at::Tensor& x, const at::Tensor& slope)
+{
+    if (x.numel() > 0)
+        sum.total.addmm_(as_rows(slope).t(), as_rows(x));
 }
 
 at::Tensor linear(const at::Tensor& x, const Affine& layer, WeightGradients& later, const ProductRules& rules)

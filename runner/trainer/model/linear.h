@@ -32,10 +32,15 @@ struct Measured {
     at::Tensor tensor, largest{};
 };
 // Appends the gradients of the leaves, from the input and the output's gradient, both [..., features]; undefined
-// tensors where they wait.
+// tensors where they wait. `beside_messages`: nobody waits for them but the end of the pass (WeightGradients::leave).
+enum class Due { now, beside_messages };
 void append_weight_gradients(std::vector<at::Tensor>& gradients, const Affine& layer, const Measured& x,
     const Measured& slope, WeightGradients& later, const Fp8Products* fp8 = nullptr,
-    Fp8Products::Sums sums = Fp8Products::Sums::tokens);
+    Fp8Products::Sums sums = Fp8Products::Sums::tokens, Due due = Due::now);
+// A weight gradient that products add to its sum as rows come; null where it is due as a whole, which
+// append_weight_gradients() gives then.
+const WeightGradients::Sum* sum_by_rows(const at::Tensor& weight, const WeightGradients& later, const Fp8Products* fp8);
+void add_rows(const WeightGradients::Sum& sum, const at::Tensor& x, const at::Tensor& slope);
 // Weight, and bias where it is defined.
 std::vector<at::Tensor> leaves_of(const Affine& layer);
 // [..., features] as [rows, features].

@@ -133,6 +133,7 @@ Expected<at::Tensor> Executor::act(std::size_t index, const StageWork& work, con
         if (action.kind == ActionKind::input_gradient && in_pipeline_)
             weight_gradients_.begin_postponing(key);
         held.output.backward(arrived.defined() ? arrived : work.loss_gradient);
+        weight_gradients_.catch_up();
         weight_gradients_.end_postponing();
         held.output.reset(); // and the graph, with what only it still holds
         return held.input.defined() ? held.input.grad() : at::Tensor();

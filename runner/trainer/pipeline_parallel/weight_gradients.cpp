@@ -53,6 +53,13 @@ bool WeightGradients::postpone(const std::vector<at::Tensor>& weights, Work work
     return true;
 }
 
+void WeightGradients::catch_up()
+{
+    const at::NoGradGuard no_graph;
+    if (left_)
+        (void)std::exchange(left_, nullptr)();
+}
+
 void WeightGradients::run(Key key)
 {
     auto node = waiting_.extract(key);

@@ -27,6 +27,17 @@ public:
     // runs later, the pass gives no gradient of `weights`, which are leaves.
     bool postpone(const std::vector<at::Tensor>& weights, Work work);
 
+    [[nodiscard]] bool postpones() const { return now_ != nullptr; }
+
+    // For work that gives no gradient to autograd (add_up()): nobody waits for it, so that it may run beside messages
+    // that somebody waits for. What is left runs with catch_up(), which ends every backward pass.
+    void leave(Work work)
+    {
+        catch_up(); // one operation's operands at a time
+        left_ = std::move(work);
+    }
+    void catch_up();
+
     // Whether the pass, or the work, that runs leaves this leaf's gradient, or a part of it, for later: autograd runs
     // the hooks of such a leaf too.
     [[nodiscard]] bool waits(const at::Tensor& weight) const { return offered_.contains(weight.unsafeGetTensorImpl()); }
@@ -59,6 +70,7 @@ private:
     using Roots = std::vector<Operation>;
     std::map<Key, Roots> waiting_;
     Roots* now_ = nullptr; // null: nothing is postponed
+    Work left_;
     std::map<const at::TensorImpl*, Sum> sums_;
     std::set<const at::TensorImpl*> offered_; // leaves of the pass that runs; or those that more work will add to
 };

@@ -88,7 +88,9 @@ public:
     {
         std::unique_ptr<Pending> parts;
         if (rehearsed_device().cpu)
-            parts = with_buffers(nullptr, ring_buffers(out, in, size()));
+            parts = reduce_scatters_directly(size(), in.nbytes())
+                ? direct_reduce_scatter(messages_, out, in, 0)
+                : with_buffers(nullptr, ring_buffers(out, in, size()));
         return collective("reduce_scatter", in, "sum", out, out, std::move(parts));
     }
     std::unique_ptr<Pending> exchange(const std::vector<Transfer>& transfers) override

@@ -147,7 +147,9 @@ public:
         std::optional<ScatterInPieces> pieces;
         at::Tensor summand, sum;
         Handle scatter;
-        if (rows_.in_pieces) {
+        // Weight gradients that are due here hide the whole sum behind them; where they wait, its pieces hide behind
+        // each other's products.
+        if (rows_.in_pieces && later_.postpones()) {
             pieces.emplace(shape, whole.options(), tp_, slope_of_rows);
         } else {
             summand = at::empty(shape, whole.options());
@@ -156,9 +158,10 @@ public:
             scatter = tp_.start_reduce_scatter(sum, summand);
         }
         gather.wait();
-        Tensors own; // while what is left of the sum is under way
+        Tensors own; // while what is left of the sum is under way; the last, of several, beside the next message
         for (std::size_t i = 0; i < layers_.size(); ++i)
-            append_weight_gradients(own, layers_[i], {whole, kept[1]}, slopes[i], later_, fp8_);
+            append_weight_gradients(own, layers_[i], {whole, kept[1]}, slopes[i], later_, fp8_, Sums::tokens,
+                rows_.in_pieces && i > 0 && i + 1 == layers_.size() ? Due::beside_messages : Due::now);
         scatter.wait();
         own.insert(own.begin(), pieces ? pieces->finish() : sum);
         return own;
@@ -200,13 +203,28 @@ public:
         const at::Tensor x_slope = of_width(x, x.size(0), x.size(-1));
         const at::Tensor largest_slope = largest_of(fp8_, gradients[0], Of::gradient, true);
         const Side side(fp8_, layer_.weight.t(), Sums::whole, kept[2]);
-        const at::Tensor slope
-            = gather_in_pieces(gradients[0], tp_, [&](const RowsOfRanks& which, const at::Tensor& rows) {
-                  side.product_into(
-                      which.of(x_slope), Side::rows_of(fp8_, {rows, largest_slope}, Of::gradient, Sums::whole));
-              });
+        const WeightGradients::Sum* const sum = sum_by_rows(layer_.weight, later_, fp8_);
+        const int64_t n = gradients[0].size(0), first = n * tp_.rank(), last = first + n;
+        const at::Tensor slope = gather_in_pieces(
+            gradients[0], tp_,
+            [&](const RowsOfRanks& which, const at::Tensor& rows) {
+                side.product_into(
+                    which.of(x_slope), Side::rows_of(fp8_, {rows, largest_slope}, Of::gradient, Sums::whole));
+            },
+            [&] {
+                if (sum != nullptr)
+                    add_rows(*sum, x.narrow(0, first, n), gradients[0]);
+                later_.catch_up();
+            });
         Tensors slopes{x_slope};
-        append_weight_gradients(slopes, layer_, {x, kept[1]}, {slope, largest_slope}, later_, fp8_);
+        if (sum == nullptr) {
+            append_weight_gradients(slopes, layer_, {x, kept[1]}, {slope, largest_slope}, later_, fp8_);
+        } else {
+            for (const auto& [begin, end] : {std::pair<int64_t, int64_t>(0, first), {last, x.size(0)}})
+                add_rows(*sum, x.narrow(0, begin, end - begin), slope.narrow(0, begin, end - begin));
+            sum->added();
+            slopes.emplace_back();
+        }
         return slopes;
     }
 

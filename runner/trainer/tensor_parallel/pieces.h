@@ -23,8 +23,10 @@ struct RowsOfRanks {
 using UseRows = std::function<void(const RowsOfRanks& which, const at::Tensor& rows)>;
 
 // The whole tensor of which each rank has the n rows `own`. Calls `use` for parts that cover it: own rows first,
-// others' as they come. Same bytes as one all-gather.
-at::Tensor gather_in_pieces(const at::Tensor& own, const Communicator& group, const UseRows& use);
+// others' as they come. `meanwhile`, where it is given, runs before the first of those is waited for. Same bytes as one
+// all-gather.
+at::Tensor gather_in_pieces(
+    const at::Tensor& own, const Communicator& group, const UseRows& use, const std::function<void()>& meanwhile = {});
 
 // A sum over the ranks of which each gets its rows.
 class ScatterInPieces {
@@ -41,7 +43,6 @@ private:
         at::Tensor summand; // lives until its sum is through
         Handle handle;
     };
-    void wait_for_oldest();
 
     at::Tensor sum_;
     std::deque<Piece> under_way_;
