@@ -111,7 +111,7 @@ TEST_F(Predict, ARelease)
     expect_contract(answer);
     EXPECT_EQ(answer["plan"]["stack"], "megatron-core@25.10");
     const Output bad = fourfold({"predict", plan, "--set", "stack=megatron-core@"});
-    EXPECT_EQ(bad.status, 3);
+    EXPECT_EQ(bad.status, 2);
     EXPECT_THAT(bad.err, HasSubstr("expected a release"));
     for (const Json& stack : json_of(fourfold({"presets", "stacks", "--json"}))) {
         if (stack["id"] == "megatron-core") {
