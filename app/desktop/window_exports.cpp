@@ -77,7 +77,7 @@ void showFocusedAsTable(MainWindow& window)
         }
     }
     if (card && card->hasTable())
-        showAsTable(&window, card->title(), card->table());
+        showAsTable(*card, &window);
     else
         window.say(ExportWords::tr("This page has no picture to show as a table"));
 }

@@ -102,12 +102,49 @@ Explanation bubble(const Prediction& prediction)
     return node;
 }
 
+// What was measured that the answer rests on: runs of the constants, the nearest published one, the user's own.
+void add_measurements(Explanation& node, const Prediction& prediction)
+{
+    const Stack& stack = prediction.plan.stack;
+    const std::string& gpu = prediction.plan.cluster.gpu.id;
+    Explanation fitted = input("runs that the constants were fitted to", 0, "runs", "stack " + stack.id);
+    if (const auto domain = stack.measured.find(gpu); domain != stack.measured.end()) {
+        fitted.value = domain->second.runs;
+        fitted.formula = text_of("on up to %d GPUs of this kind", domain->second.gpus);
+    } else {
+        fitted.formula = "none on this GPU: middle values of others";
+    }
+    node.children.push_back(std::move(fitted));
+    if (const std::optional<NearestMeasured>& nearest = prediction.nearest) {
+        Explanation row;
+        row.label = "nearest published measurement";
+        row.unit = "ratio";
+        row.formula = nearest->same ? "this layout"
+                                    : text_of("tp %d, cp %d, pp %d, dp %d, micro-batch %d", nearest->tp, nearest->cp,
+                                        nearest->pp, nearest->dp, nearest->micro_batch);
+        if (nearest->error) {
+            row.value = std::expm1(*nearest->error);
+            row.formula += nearest->inside ? "; predicted speed / measured - 1"
+                                           : "; predicted speed / measured - 1, outside its range";
+        }
+        row.source = nearest->source + " row " + nearest->row;
+        node.children.push_back(std::move(row));
+    }
+    if (const std::optional<OwnShift>& own = prediction.own_shift) {
+        Explanation runs = input("your own runs near this layout", own->runs, "runs", "history");
+        runs.formula
+            = text_of("all times of the model x %.4g: %.0f %% of their mean error", own->factor, 100 * own->share);
+        node.children.push_back(std::move(runs));
+    }
+}
+
 Explanation band(const Prediction& prediction)
 {
     Explanation node;
     node.label = "half-width of the 90 % interval of the step time";
     node.unit = "ln";
     node.source = "errors of left-out measurements, by number of GPUs";
+    add_measurements(node, prediction);
     if (!prediction.interval || !prediction.step_time_s || !(prediction.interval->step_time_s.low > 0)) {
         node.formula = "no band: " + std::string(name(prediction.evidence));
         return node;

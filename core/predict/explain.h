@@ -31,6 +31,9 @@ const std::vector<std::string>& explained_figures();
 // Fails on a name that is not in explained_figures().
 Expected<Explanation> explain(const Prediction& prediction, const std::string& figure);
 
+// Of the memory of one stage, in GiB; one that the prediction lacks has an empty value.
+Explanation explain_stage(const Prediction& prediction, int stage);
+
 // Of one bar of the timeline, `seconds` long: what a stage does in it, beside the operations that are priced.
 Explanation explain_span(const Prediction& prediction, SpanKind kind, double seconds);
 

@@ -277,6 +277,17 @@ std::size_t largest(const std::vector<Explanation>& nodes)
 
 } // namespace
 
+Explanation explain_stage(const Prediction& prediction, int stage)
+{
+    std::vector<Explanation> stages = stage_nodes(prediction);
+    if (stage >= 0 && stage < int(stages.size()))
+        return std::move(stages[std::size_t(stage)]);
+    Explanation node;
+    node.label = "stage " + std::to_string(stage);
+    node.unit = "GiB";
+    return node;
+}
+
 Explanation explain_memory(const Prediction& prediction)
 {
     Explanation node;

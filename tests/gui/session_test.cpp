@@ -8,6 +8,7 @@
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/pages/search/search_page.h"
+#include "app/desktop/widgets/cards/card_stack.h"
 #include "app/desktop/widgets/panels/banner.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/desktop/window_files.h"
@@ -83,6 +84,52 @@ private slots:
         window.restoreDefaultLayout();
         QVERIFY(window.planPage().timeline().hasOverview());
         QVERIFY(kernels.findChild<TimelineView*>(QStringLiteral("predictedKernels"))->hasOverview());
+    }
+
+    // Where the timeline of a plan was looked at, its marks and the picture that was on show.
+    void aTimelineComesBackWhereItStood()
+    {
+        MainWindow::Options withSession = test::WindowFixture::options();
+        withSession.session = true;
+        withSession.journal = test::Home::the().path(QStringLiteral("journal5")).toStdString();
+        const Presets presets;
+        const QString marked = plan(QStringLiteral("marked.plan.json")),
+                      other = plan(QStringLiteral("other.plan.json"));
+        std::pair<double, double> part;
+        std::vector<double> marks;
+        {
+            MainWindow window(presets, withSession);
+            window.show();
+            QVERIFY(window.openPlan(other.toStdString()));
+            QVERIFY(window.openPlan(marked.toStdString()));
+            QVERIFY(QTest::qWaitFor([&] { return window.document().isAnswered(); }, test::kPatience));
+            TimelineView& timeline = window.planPage().timeline();
+            timeline.setFocus();
+            for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Right, Qt::Key_M, Qt::Key_W, Qt::Key_W})
+                QTest::keyClick(&timeline, key);
+            part = {timeline.window().begin(), timeline.window().end()};
+            marks = timeline.marks();
+            QVERIFY(!timeline.window().isFit());
+            QCOMPARE(marks.size(), std::size_t(1));
+            window.planPage().findChild<CardStack*>(QStringLiteral("plan.when"))->setCurrent(1);
+            QVERIFY(window.close());
+        }
+        MainWindow window(presets, withSession);
+        window.show();
+        window.openStartPlan();
+        QCOMPARE(fromUtf8(window.document().file().string()), marked);
+        QVERIFY(QTest::qWaitFor([&] { return window.document().isAnswered(); }, test::kPatience));
+        const TimelineView& timeline = window.planPage().timeline();
+        QTRY_COMPARE(timeline.marks(), marks);
+        QCOMPARE(timeline.window().begin(), part.first);
+        QCOMPARE(timeline.window().end(), part.second);
+        QCOMPARE(window.planPage().findChild<CardStack*>(QStringLiteral("plan.when"))->current(), 1);
+        window.plans().setCurrent(0);
+        QVERIFY(QTest::qWaitFor([&] { return window.document().isAnswered(); }, test::kPatience));
+        QVERIFY(window.planPage().timeline().marks().empty() && window.planPage().timeline().window().isFit());
+        window.restoreDefaultLayout();
+        QCOMPARE(window.planPage().findChild<CardStack*>(QStringLiteral("plan.when"))->current(), 0);
+        QVERIFY(window.close());
     }
 
     void sessionComesBack()

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layouts and GPUs as a heat map: predicted, measured and error; published tables as series; the comparison's report.
+#include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/pages/compare/compare_charts.h"
 #include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/compare/sweep_view.h"
 #include "app/desktop/widgets/charts/heat_map.h"
+#include "app/models/shared/text.h"
 #include "app/view/compare/published.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
@@ -101,6 +103,12 @@ private slots:
             QTest::keyClick(&w.map(), Qt::Key_Right);
         QCOMPARE(grid.columns[w.map().selected()->second], QStringLiteral("16"));
         QVERIFY(w.map().accessibleDescription().contains(QStringLiteral("tp 4")));
+        QTest::keyClick(&w.map(), Qt::Key_D);
+        auto* derivation = w.window.findChild<DerivationDialog*>();
+        QVERIFY(derivation);
+        QCOMPARE(fromUtf8(derivation->model().root().label), QStringLiteral("throughput"));
+        QVERIFY2(derivation->windowTitle().contains(QStringLiteral("TP 4")), qPrintable(derivation->windowTitle()));
+        delete derivation;
         const Json before = w.document().plan().document;
         QTest::keyClick(&w.map(), Qt::Key_Return);
         QCOMPARE(w.window.page(), QStringLiteral("plan"));

@@ -10,14 +10,19 @@
 #include "app/desktop/pages/runs/run_details.h"
 #include "app/desktop/pages/runs/runs_page.h"
 #include "app/desktop/pages/search/search_page.h"
+#include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/cards/figure_card.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/charts/curves_chart.h"
 #include "app/desktop/widgets/charts/heat_map.h"
+#include "app/desktop/widgets/charts/memory_bars.h"
+#include "app/desktop/widgets/charts/rank_mesh_view.h"
 #include "app/desktop/widgets/tables/data_table.h"
+#include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/view/compare/published.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/schedule/chrome_trace.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QAccessible>
@@ -197,6 +202,57 @@ private slots:
         }
         QVERIFY2(lastMark < firstInk,
             qPrintable(QStringLiteral("mark to line %1, words from %2").arg(lastMark).arg(firstInk)));
+    }
+
+    // What is chosen in a picture is chosen in its table, what is chosen there in every picture of the page.
+    void aTableAndItsPictureAreLinked()
+    {
+        Fixture w;
+        Expected<Plan> plan = read_plan(w.presets.file("plans", "llama-3.1-405b-torchtitan-512").value());
+        w.document().reset(*std::move(plan));
+        QVERIFY(w.answered());
+        auto* bars = w.window.planPage().findChild<MemoryBars*>();
+        auto* mesh = w.window.planPage().findChild<RankMeshView*>();
+        TimelineView& timeline = w.window.planPage().timeline();
+        // Opens the table of the picture, says which rows are chosen in it, and chooses another one.
+        const auto inTableOf = [](Card& card, int row) {
+            QList<int> chosen;
+            const test::WhenDialog<QDialog> when([&](QDialog& dialog) {
+                auto* table = dialog.findChild<QTableView*>();
+                for (const QModelIndex& index : table->selectionModel()->selectedRows())
+                    chosen << index.row();
+                if (row >= 0)
+                    table->setCurrentIndex(table->model()->index(row, 0));
+                dialog.reject();
+            });
+            showAsTable(card, card.window());
+            return when.came() ? chosen : QList<int>{-1};
+        };
+        QCOMPARE(inTableOf(*bars, -1), QList<int>()); // looking at it chooses nothing
+        QCOMPARE(bars->chosenRow(), -1);
+        QCOMPARE(inTableOf(*bars, 3), QList<int>());
+        QCOMPARE(bars->chosenRow(), 3);
+        QCOMPARE(mesh->selectedStage(), 3);
+        QCOMPARE(inTableOf(*bars, -1), QList<int>{3});
+        // A bar of the timeline is a row of its table, and its stage is marked.
+        timeline.setFocus();
+        QTest::keyClick(&timeline, Qt::Key_Right);
+        QTest::keyClick(&timeline, Qt::Key_Down);
+        QVERIFY(timeline.selected() && timeline.selected()->row == 1);
+        const Table spans = timeline.table();
+        const auto stageOf = [&](int row) { return std::get<std::int64_t>(spans.rows[std::size_t(row)][0]); };
+        const int at = timeline.chosenRow();
+        QCOMPARE(stageOf(at), std::int64_t(1));
+        QCOMPARE(std::get<double>(spans.rows[std::size_t(at)][4]), timeline.scene().bar(*timeline.selected()).start_s);
+        const int last = static_cast<int>(timeline.scene().barCount()) - 1;
+        QCOMPARE(inTableOf(timeline, last), QList<int>{at});
+        QCOMPARE(timeline.chosenRow(), last);
+        QCOMPARE(bars->chosenRow(), int(stageOf(last)));
+        // So is a GPU of the mesh.
+        QCOMPARE(inTableOf(*mesh, 77), QList<int>());
+        QCOMPARE(mesh->current(), std::optional<int>(77));
+        QCOMPARE(bars->chosenRow(), w.document().resolved()->layout.coordinates(77).pp);
+        QCOMPARE(mesh->selectedStage(), bars->chosenRow());
     }
 
     // By the key, from whatever has the focus.

@@ -4,6 +4,7 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/shared/text.h"
+#include "core/calibration/user/evidence.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -30,8 +31,8 @@ public:
 };
 } // namespace
 
-DerivationDialog::DerivationDialog(
-    const QString& title, Explanation explanation, const QStringList& path, QWidget* parent)
+DerivationDialog::DerivationDialog(const QString& title, Explanation explanation, const QStringList& path,
+    QWidget* parent, const std::optional<Explanation>& sure)
     : QDialog(parent)
     , m_tree(new QTreeView)
     , m_detail(makeWords("muted"))
@@ -39,7 +40,7 @@ DerivationDialog::DerivationDialog(
     setObjectName(QStringLiteral("derivation"));
     setWindowTitle(tr("Derivation of %1").arg(title));
     resizeDialog(this, 940, 560);
-    m_model.show(std::move(explanation));
+    m_model.show(std::move(explanation), sure);
     m_tree->setModel(&m_model);
     m_tree->setAccessibleName(windowTitle());
     m_tree->setAlternatingRowColors(true);
@@ -63,6 +64,8 @@ DerivationDialog::DerivationDialog(
         const QString source = at.siblingAtColumn(ExplanationModel::source).data().toString();
         m_detail->setText(source.isEmpty() ? how : tr("%1\nSource: %2").arg(how, source));
     });
+    if (sure)
+        m_tree->expand(m_model.index(1, 0));
     open(path);
     m_tree->setFocus();
 }
@@ -101,6 +104,33 @@ void DerivationDialog::copy()
     };
     write({}, 0);
     QApplication::clipboard()->setText(text);
+}
+
+void showDerivation(QWidget* parent, const QString& title, Explanation explanation, const QStringList& path,
+    const std::optional<Explanation>& sure)
+{
+    auto* dialog = new DerivationDialog(title, std::move(explanation), path, parent, sure);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show();
+}
+
+void showDerivation(QWidget* parent, const QString& title, const Prediction& prediction, const std::string& figure,
+    const QStringList& path)
+{
+    if (prediction.operations.empty() && prediction.plan.gpus > 0) {
+        const Prediction anew = predict_with_evidence(prediction.plan);
+        if (!anew.operations.empty()) {
+            showDerivation(parent, DerivationDialog::tr("%1, as predicted today").arg(title), anew, figure, path);
+            return;
+        }
+    }
+    Expected<Explanation> explanation = explain(prediction, figure);
+    if (!explanation)
+        return; // not a figure of the engine: there is nothing to open
+    std::optional<Explanation> sure;
+    if (prediction.step_time_s)
+        sure = *explain(prediction, "interval");
+    showDerivation(parent, title, *std::move(explanation), path, sure);
 }
 
 } // namespace fourfold::ui

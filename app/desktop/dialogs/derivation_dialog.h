@@ -15,7 +15,9 @@ class DerivationDialog : public QDialog {
     Q_OBJECT
 public:
     // `path` leads from the figure to the part that is opened and marked, by labels; may be empty or lead nowhere.
-    DerivationDialog(const QString& title, Explanation explanation, const QStringList& path, QWidget* parent);
+    // `sure`: how sure the figure is.
+    DerivationDialog(const QString& title, Explanation explanation, const QStringList& path, QWidget* parent,
+        const std::optional<Explanation>& sure = {});
     [[nodiscard]] ExplanationModel& model() { return m_model; }
 
 private:
@@ -26,5 +28,12 @@ private:
     QTreeView* m_tree;
     QLabel* m_detail; // the marked line in full: formulas are longer than a column
 };
+
+// Beside the window of `parent`, until it is closed.
+void showDerivation(QWidget* parent, const QString& title, Explanation explanation, const QStringList& path = {},
+    const std::optional<Explanation>& sure = {});
+// Of a figure of explained_figures(), with how sure it is. What was stored without its operations is predicted anew.
+void showDerivation(QWidget* parent, const QString& title, const Prediction& prediction, const std::string& figure,
+    const QStringList& path = {});
 
 } // namespace fourfold::ui

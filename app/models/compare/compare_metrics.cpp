@@ -8,6 +8,7 @@
 #include "core/report/views/nearest_row.h"
 
 #include <algorithm>
+#include <map>
 
 namespace fourfold::ui {
 
@@ -198,6 +199,29 @@ QString titleOf(const Metric& metric)
     return title;
 }
 } // namespace
+
+std::pair<std::string, QString> derivationOfMetric(const std::string& key)
+{
+    static const std::map<std::string, std::pair<std::string, QString>> derived = [] {
+        const std::string stage = CompareModel::kStageMemory;
+        std::map<std::string, std::pair<std::string, QString>> all{{"predicted_tps_per_gpu", {"tps_per_gpu", {}}},
+            {"predicted_step_time_s", {"step_time_s", {}}}, {"mfu", {"mfu", {}}},
+            {"tflops_per_gpu", {"tflops_per_gpu", {}}}, {"bubble_fraction", {"bubble_fraction", {}}},
+            {"predicted_memory_gib", {"memory_gib", {}}}, {"memory_device_gib", {"memory_device_gib", {}}},
+            {"weights_gib", {stage, QStringLiteral("weights")}},
+            {"gradients_gib", {stage, QStringLiteral("gradients")}},
+            {"optimizer_gib", {stage, QStringLiteral("optimizer")}},
+            {"activations_gib", {stage, QStringLiteral("activations")}},
+            {"buffers_gib", {stage, QStringLiteral("other")}}};
+        for (const char* sure : {"interval_tps_per_gpu", "interval_memory_gib", "evidence", "nearest"})
+            all[sure] = {"interval", {}};
+        for (const view::PartWord& word : view::part_words())
+            all[std::string(name(word.part)) + "_s"] = {"step_time_s", fromUtf8(std::string(name(word.part)))};
+        return all;
+    }();
+    const auto found = derived.find(key);
+    return found == derived.end() ? std::pair<std::string, QString>() : found->second;
+}
 
 // What comes out first, then what was asked, then what it is made of.
 std::vector<CompareModel::Metric> compareMetrics()

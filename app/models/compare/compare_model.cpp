@@ -173,6 +173,19 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
     return {};
 }
 
+CompareModel::Derived CompareModel::derivedAt(const QModelIndex& index) const
+{
+    const Metric* metric = index.isValid() ? m_rows[static_cast<std::size_t>(index.row())].metric : nullptr;
+    const int column = index.column() > 0 ? index.column() - 1 : m_reference;
+    if (!metric || column >= static_cast<int>(m_entries.size()))
+        return {};
+    const CompareEntry& entry = m_entries[static_cast<std::size_t>(column)];
+    const auto [figure, part] = derivationOfMetric(metric->key);
+    if (figure.empty() || !entry.prediction || std::holds_alternative<std::monostate>(metric->value(entry)))
+        return {};
+    return {&entry, QStringLiteral("%1, %2").arg(metric->title, entry.name), figure, part};
+}
+
 Table CompareModel::table() const
 {
     Table table;

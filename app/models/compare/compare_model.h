@@ -8,6 +8,7 @@
 #include <QAbstractTableModel>
 
 #include <functional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,17 @@ public:
     void setReference(int entry);
     [[nodiscard]] int reference() const { return m_reference; }
     void setDifferencesOnly(bool on);
+
+    // What a cell's number is derived from; of the names of figures it is the reference's. Without an entry: nothing is
+    // derived there.
+    struct Derived {
+        const CompareEntry* entry = nullptr;
+        QString title;
+        std::string figure; // of explained_figures(), or kStageMemory
+        QString part; // of it; empty: all of it
+    };
+    static constexpr const char* kStageMemory = "stage"; // of the fullest one: explain_stage()
+    [[nodiscard]] Derived derivedAt(const QModelIndex& index) const;
 
     // One row an entry, with what identifies it first: for files.
     [[nodiscard]] Table table() const;
@@ -69,5 +81,7 @@ private:
 
 // Every figure of a comparison, in groups: what it is, memory, speed, where the time goes, measured.
 std::vector<CompareModel::Metric> compareMetrics();
+// Figure and part of its derivation, as CompareModel::Derived has them; an empty figure where there is none.
+std::pair<std::string, QString> derivationOfMetric(const std::string& key);
 
 } // namespace fourfold::ui

@@ -44,12 +44,14 @@ QString explainedSummary(const Explanation& explanation)
     return fromUtf8(view::explained_summary(explanation));
 }
 
-void ExplanationModel::show(Explanation explanation)
+void ExplanationModel::show(Explanation explanation, const std::optional<Explanation>& sure)
 {
     m_root = std::move(explanation);
     clear();
     setHorizontalHeaderLabels({tr("Quantity"), tr("Value"), tr("How"), tr("Source")});
     appendRow(derivationRow(m_root));
+    if (sure)
+        appendRow(derivationRow(*sure));
 }
 
 } // namespace fourfold::ui

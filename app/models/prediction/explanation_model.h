@@ -6,6 +6,8 @@
 
 #include <QStandardItemModel>
 
+#include <optional>
+
 namespace fourfold::ui {
 
 class ExplanationModel : public QStandardItemModel {
@@ -14,8 +16,8 @@ public:
     enum Column { quantity, value, how, source, columns };
 
     using QStandardItemModel::QStandardItemModel;
-    // The figure itself is the only top row.
-    void show(Explanation explanation);
+    // The figure is the first top row; under it stands how sure it is, where that is given.
+    void show(Explanation explanation, const std::optional<Explanation>& sure = {});
     [[nodiscard]] const Explanation& root() const { return m_root; }
 
 private:

@@ -106,6 +106,50 @@ TEST(Explain, StepTimeOpensIntoPartsAndOperationsWithTheirFormulas)
         [](const Explanation& a, const Explanation& b) { return std::abs(*a.value) > std::abs(*b.value); }));
 }
 
+// Each stage has its own, not the fullest one's.
+TEST(Explain, EveryStageHasADerivation)
+{
+    const Prediction p = predict(example("llama-3.1-405b-torchtitan-512"));
+    ASSERT_GT(p.memory_by_stage.size(), 1u);
+    std::set<double> sizes;
+    for (const StageMemory& memory : p.memory_by_stage) {
+        const Explanation tree = explain_stage(p, memory.stage);
+        EXPECT_EQ(tree.label, "stage " + std::to_string(memory.stage));
+        EXPECT_EQ(tree.value, memory.total());
+        expect_sums(tree, tree.label);
+        ASSERT_NE(child(tree, "activations"), nullptr);
+        EXPECT_EQ(child(tree, "activations")->value, memory.activations);
+        sizes.insert(*tree.value);
+    }
+    EXPECT_GT(sizes.size(), 1u) << "the stages differ";
+    EXPECT_FALSE(explain_stage(p, static_cast<int>(p.memory_by_stage.size())).value);
+    EXPECT_FALSE(explain_stage(Prediction(), 0).value);
+}
+
+// How sure an answer is rests on measurements: of the constants, the nearest published one, the user's own.
+TEST(Explain, TheIntervalNamesWhatWasMeasured)
+{
+    Prediction p = predict(example("llama-3.1-8b-tsubame4-16"));
+    const auto tree = [&p] { return *explain(p, "interval"); };
+    const Explanation constants = tree();
+    const Explanation* fitted = child(constants, "runs that the constants were fitted to");
+    ASSERT_NE(fitted, nullptr);
+    EXPECT_EQ(fitted->value, p.plan.stack.measured.at(p.plan.cluster.gpu.id).runs);
+    EXPECT_EQ(child(constants, "nearest published measurement"), nullptr);
+    EXPECT_EQ(child(constants, "your own runs near this layout"), nullptr);
+    p.nearest = NearestMeasured{"table", "7", 2, 1, 1, 8, 1, true, std::log(1.25), true};
+    p.own_shift = OwnShift{3, 0.5, 1.1};
+    const Explanation weighed = tree();
+    const Explanation* row = child(weighed, "nearest published measurement");
+    ASSERT_NE(row, nullptr);
+    EXPECT_NEAR(*row->value, 0.25, 1e-12);
+    EXPECT_EQ(row->source, "table row 7");
+    ASSERT_NE(child(weighed, "your own runs near this layout"), nullptr);
+    EXPECT_EQ(child(weighed, "your own runs near this layout")->value, 3);
+    p.plan.cluster.gpu.id = "another";
+    EXPECT_EQ(child(tree(), "runs that the constants were fitted to")->value, 0);
+}
+
 TEST(Explain, MemoryCountsMicroBatchesInFlight)
 {
     const Prediction p = predict(example("bloom-200b-jean-zay-320"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/compare/compare_page.h"
 
+#include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/compare/compare_charts.h"
@@ -18,6 +19,7 @@
 #include "app/models/compare/compare_origin.h"
 #include "app/models/compare/comparison_state.h"
 #include "app/models/shared/text.h"
+#include "app/view/compare/comparison_bars.h"
 #include "app/view/compare/published.h"
 #include "app/view/history/history_access.h"
 #include "app/view/plan/facts.h"
@@ -152,7 +154,24 @@ QWidget* ComparePage::makeTable()
     m_table->horizontalHeader()->setStretchLastSection(false);
     m_table->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
     m_table->viewport()->installEventFilter(this);
+    connect(m_table, &QAbstractItemView::activated, this, &ComparePage::derive);
+    m_table->addRowAction(
+        tr("Derivation\u2026"), Qt::Key_Return, [this] { derive(m_table->currentIndex()); },
+        [this] { return m_model.derivedAt(m_table->currentIndex()).entry != nullptr; });
     return makePanel(columnOf({m_table}));
+}
+
+void ComparePage::derive(const QModelIndex& index)
+{
+    const CompareModel::Derived derived = m_model.derivedAt(index);
+    if (!derived.entry)
+        return;
+    const Prediction& prediction = *derived.entry->prediction;
+    const QStringList path = derived.part.isEmpty() ? QStringList() : QStringList{derived.part};
+    if (derived.figure != CompareModel::kStageMemory)
+        showDerivation(this, derived.title, prediction, derived.figure, path);
+    else if (const StageMemory* stage = view::fullest(prediction))
+        showDerivation(this, derived.title, explain_stage(prediction, stage->stage), path);
 }
 
 void ComparePage::watchPlans()

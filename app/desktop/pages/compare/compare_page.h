@@ -81,6 +81,7 @@ private:
     void refresh();
     void showEntries();
     void fitColumns();
+    void derive(const QModelIndex& index);
     void removeSelected();
 
     PlanTabs& m_plans;

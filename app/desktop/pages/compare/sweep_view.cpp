@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/compare/sweep_view.h"
 
+#include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/cards/card_export.h"
@@ -21,6 +22,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QShortcut>
 #include <QSignalBlocker>
 
 namespace fourfold::ui {
@@ -58,6 +60,9 @@ SweepView::SweepView(PlanTabs& plans, QWidget* parent)
     connect(m_show, &QComboBox::currentIndexChanged, this, &SweepView::showGrid);
     connect(m_map, &HeatMap::selectionChanged, this, &SweepView::showState);
     connect(m_map, &HeatMap::activated, this, &SweepView::apply);
+    auto* deriveKey = new QShortcut(QKeySequence(Qt::Key_D), m_map);
+    deriveKey->setContext(Qt::WidgetShortcut);
+    connect(deriveKey, &QShortcut::activated, this, &SweepView::derive);
     connect(m_apply, &QPushButton::clicked, this, &SweepView::apply);
     connect(m_compare, &QPushButton::clicked, this, [this] {
         if (const std::optional<ResolvedPlan> plan = chosenPlan())
@@ -254,6 +259,16 @@ void SweepView::showState()
     const bool chosen = chosenPlan().has_value();
     m_compare->setEnabled(chosen);
     m_apply->setEnabled(chosen);
+}
+
+void SweepView::derive()
+{
+    const std::optional<ResolvedPlan> plan = chosenPlan();
+    if (!plan)
+        return;
+    const auto value = static_cast<GridValue>(m_value->currentData().toInt());
+    showDerivation(this, tr("%1 of %2").arg(m_value->currentText(), fromUtf8(view::layout_line(plan->layout))),
+        predict_with_evidence(*plan), std::string(name(value)));
 }
 
 void SweepView::apply()

@@ -49,6 +49,7 @@ private:
     [[nodiscard]] const ResolvedPlan* base() const; // null: the open plan does not resolve
     [[nodiscard]] std::optional<ResolvedPlan> chosenPlan() const;
     void apply();
+    void derive(); // the figure on show of the chosen cell
 
     PlanTabs& m_plans;
     std::optional<MeasuredTable> m_tableRead;

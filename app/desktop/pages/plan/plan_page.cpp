@@ -30,6 +30,7 @@
 #include <QFrame>
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -98,16 +99,19 @@ void PlanPage::connectDerivations()
     });
     connect(m_split, &StepSplit::partActivated, this,
         [this](const QString& part) { derive(tr("the step time"), "step_time_s", {part}); });
-    const auto deriveStage
-        = [this](int stage) { derive(tr("the memory"), "memory_gib", {QStringLiteral("stage %1").arg(stage)}); };
+    const auto deriveStage = [this](int stage) {
+        if (m_document.prediction())
+            showDerivation(
+                this, tr("the memory of stage %1").arg(stage), explain_stage(*m_document.prediction(), stage));
+    };
     connect(m_bars, &MemoryBars::stageActivated, this, deriveStage);
     connect(m_overTime, &MemoryOverTime::stageActivated, this, deriveStage);
     connect(m_timeline, &TimelineView::barActivated, this, [this](SpanKind kind, double seconds) {
         if (m_document.prediction())
-            openDerivation(tr("the bar"), explain_span(*m_document.prediction(), kind, seconds), {});
+            showDerivation(this, tr("the bar"), explain_span(*m_document.prediction(), kind, seconds));
     });
     connect(m_training, &TrainingView::figureActivated, this,
-        [this](const QString& title, const Explanation& explanation) { openDerivation(title, explanation, {}); });
+        [this](const QString& title, const Explanation& explanation) { showDerivation(this, title, explanation); });
     const auto explainAs = [this](const char* figure) {
         return [this, figure](const QString& part) -> QString {
             if (!m_document.prediction())
@@ -120,7 +124,10 @@ void PlanPage::connectDerivations()
     for (std::size_t i = 0; i < view::kAnswerKeys.size(); ++i)
         m_figures->cards()[i]->setExplain(explainAs(view::kAnswerKeys[i]));
     m_split->setExplain(explainAs("step_time_s"));
-    m_bars->setExplain(explainAs("memory_gib"));
+    m_bars->setExplain([this](const QString& stage) {
+        const std::shared_ptr<const Prediction>& prediction = m_document.prediction();
+        return prediction ? explainedSummary(explain_stage(*prediction, stage.toInt())) : QString();
+    });
 }
 
 void PlanPage::showEvent(QShowEvent* event)
@@ -157,9 +164,12 @@ ReportPage PlanPage::report() const
 
 QWidget* PlanPage::makeAnswer()
 {
-    m_memoryCards = new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}});
-    m_whenCards = new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")}, {m_bounds, tr("Bounds")},
-        {m_adviceView, tr("Advice")}, {m_training, tr("Budget")}});
+    m_memoryCards = named(new CardStack({{m_bars, tr("Per stage")}, {m_overTime, tr("Over time")}}), "plan.memory");
+    m_whenCards = named(new CardStack({{m_timeline, tr("Timeline")}, {m_mesh, tr("Rank mesh")},
+                            {m_bounds, tr("Bounds")}, {m_adviceView, tr("Advice")}, {m_training, tr("Budget")}}),
+        "plan.when");
+    for (CardStack* cards : {m_memoryCards, m_whenCards})
+        keepProperty(cards, "current");
     QSplitter* why = arrangeSplitter(
         new FoldingSplitter(kFoldWidth), QStringLiteral("plan.why"), {m_memoryCards, m_split}, {5, 4});
     QSplitter* rows = makeSplitter(QStringLiteral("plan.rows"), Qt::Vertical, {why, m_whenCards}, {10, 11});
@@ -185,6 +195,7 @@ void PlanPage::showAnswer()
         m_timeline->showTimeline(view::planned_scene(*prediction), fromUtf8(view::schedule_fact(prediction->plan)));
         selectStage(std::min(m_stage, m_bars->stages() - 1));
         showBounds();
+        takePlace();
     }
     if (m_document.isValid() && !m_document.isAnswered()) {
         m_slow.start();
@@ -192,6 +203,24 @@ void PlanPage::showAnswer()
     }
     m_slow.stop();
     showStale();
+}
+
+QVariantMap PlanPage::place() const
+{
+    return m_place.isEmpty() ? m_timeline->place() : m_place;
+}
+
+void PlanPage::setPlace(const QVariantMap& place)
+{
+    m_place = place;
+    takePlace();
+}
+
+void PlanPage::takePlace()
+{
+    const bool isShown = m_document.isAnswered() && m_document.prediction().get() == m_shown;
+    if (isShown && !m_place.isEmpty())
+        m_timeline->setPlace(std::exchange(m_place, {}));
 }
 
 void PlanPage::showStale()
@@ -222,19 +251,8 @@ void PlanPage::showBounds()
 
 void PlanPage::derive(const QString& title, const char* figure, const QStringList& path)
 {
-    if (!m_document.prediction())
-        return;
-    Expected<Explanation> explanation = explain(*m_document.prediction(), figure);
-    if (!explanation)
-        return; // not a figure of the engine: there is nothing to open
-    openDerivation(title, *std::move(explanation), path);
-}
-
-void PlanPage::openDerivation(const QString& title, Explanation explanation, const QStringList& path)
-{
-    auto* dialog = new DerivationDialog(title, std::move(explanation), path, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->show();
+    if (m_document.prediction())
+        showDerivation(this, title, *m_document.prediction(), figure, path);
 }
 
 void PlanPage::showMesh()
@@ -247,6 +265,7 @@ void PlanPage::selectStage(int stage)
     m_stage = stage;
     m_bars->setSelectedStage(stage);
     m_timeline->setSelectedStage(stage);
+    m_mesh->setSelectedStage(stage);
     showCurve();
 }
 

@@ -8,6 +8,7 @@
 #include "core/predict/explain.h"
 
 #include <QTimer>
+#include <QVariantMap>
 #include <QWidget>
 
 #include <array>
@@ -41,6 +42,9 @@ public:
     [[nodiscard]] ReportPage report() const;
     [[nodiscard]] AdviceFinder& advice() { return m_advice; }
     [[nodiscard]] TimelineView& timeline() const { return *m_timeline; }
+    // For the session: TimelineView::place(), taken up once the plan has its answer.
+    [[nodiscard]] QVariantMap place() const;
+    void setPlace(const QVariantMap& place);
 
 signals:
     void importRequested();
@@ -58,8 +62,8 @@ private:
     void showCurve();
     void showBounds();
     void derive(const QString& title, const char* figure, const QStringList& path = {});
-    void openDerivation(const QString& title, Explanation explanation, const QStringList& path);
     void selectStage(int stage);
+    void takePlace();
 
     PlanDocument& m_document;
     AdviceFinder m_advice;
@@ -79,6 +83,7 @@ private:
     ScrollColumn* m_answer = nullptr;
     int m_stage = -1; // marked in every picture; -1 = none
     const Prediction* m_shown = nullptr; // identity only
+    QVariantMap m_place; // of the last session, until there is an answer
     QTimer m_slow; // the answer is late: what is on show belongs to the plan before
 };
 

@@ -18,6 +18,10 @@
 
 namespace fourfold::ui {
 
+namespace {
+const QString kTimelines = QStringLiteral("timelines"); // of the session
+}
+
 PlanWorkspace::PlanWorkspace(PlanTabs& plans)
     : m_plans(plans)
     , m_tabs(makeTabs("planTabs", tr("Open plans")))
@@ -67,6 +71,27 @@ PlanPage& PlanWorkspace::current() const
 QWidget& PlanWorkspace::settings()
 {
     return current();
+}
+
+QVariantMap PlanWorkspace::state() const
+{
+    QVariantMap timelines;
+    for (int i = 0; i < m_plans.count(); ++i) {
+        const QVariantMap place = static_cast<PlanPage*>(m_pages->widget(i))->place();
+        if (const std::filesystem::path& file = m_plans.document(i).file(); !file.empty() && !place.isEmpty())
+            timelines.insert(exactText(std::filesystem::absolute(file).string()), place);
+    }
+    return timelines.isEmpty() ? QVariantMap() : QVariantMap{{kTimelines, timelines}};
+}
+
+void PlanWorkspace::restore(const QVariantMap& state)
+{
+    const QVariantMap timelines = state.value(kTimelines).toMap();
+    for (auto at = timelines.begin(); at != timelines.end(); ++at) {
+        const int index = m_plans.indexOf(std::filesystem::path(at.key().toStdString()));
+        if (index >= 0)
+            static_cast<PlanPage*>(m_pages->widget(index))->setPlace(at->toMap());
+    }
 }
 
 void PlanWorkspace::insert(int index)

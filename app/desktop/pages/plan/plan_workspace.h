@@ -20,6 +20,9 @@ public:
     explicit PlanWorkspace(PlanTabs& plans);
     [[nodiscard]] PlanPage& current() const;
     [[nodiscard]] QWidget& settings() override; // of the current plan
+    // Where each plan's timeline stands, by the plan's file.
+    [[nodiscard]] QVariantMap state() const override;
+    void restore(const QVariantMap& state) override;
     // Its name can be changed in its tab: Enter takes it, Esc leaves it as it was.
     void rename(int index);
     [[nodiscard]] QTabBar& tabs() const { return *m_tabs; }

@@ -178,19 +178,15 @@ void copyTable(const Table& table)
     QApplication::clipboard()->setMimeData(data);
 }
 
-void addExports(QMenu& menu, Card& card)
+namespace {
+void addShow(QMenu& menu, QWidget* parent, std::function<void()> show)
 {
-    if (card.hasTable())
-        addTableExports(menu, &card, card.title(), [&card] { return card.table(); });
-    if (!card.title().isEmpty())
-        menu.addAction(tr("Export picture\u2026"), &card, [&card] { askExportPicture(card, card.title()); });
+    QAction* action = menu.addAction(tr("Show as table\u2026"), parent, std::move(show));
+    action->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_T)); // shown here; the window's View menu has it
 }
 
-void addTableExports(QMenu& menu, QWidget* parent, const QString& title, std::function<Table()> table)
+void addFiles(QMenu& menu, QWidget* parent, const QString& title, const std::function<Table()>& table)
 {
-    QAction* show = menu.addAction(
-        tr("Show as table\u2026"), parent, [parent, title, table] { showAsTable(parent, title, table()); });
-    show->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_T)); // shown here; the window's View menu has it
     menu.addAction(tr("Copy table"), parent, [table] { copyTable(table()); });
     QMenu* files = menu.addMenu(tr("Export table"));
     for (const auto& [name, ending] : {std::pair("CSV\u2026", "csv"), std::pair("Markdown\u2026", "md"),
@@ -200,8 +196,30 @@ void addTableExports(QMenu& menu, QWidget* parent, const QString& title, std::fu
         });
     }
 }
+} // namespace
 
-void showAsTable(QWidget* parent, const QString& title, const Table& table)
+void addExports(QMenu& menu, Card& card)
+{
+    if (card.hasTable()) {
+        addShow(menu, &card, [&card] { showAsTable(card, &card); });
+        addFiles(menu, &card, card.title(), [&card] { return card.table(); });
+    }
+    if (!card.title().isEmpty())
+        menu.addAction(tr("Export picture\u2026"), &card, [&card] { askExportPicture(card, card.title()); });
+}
+
+void addTableExports(QMenu& menu, QWidget* parent, const QString& title, std::function<Table()> table)
+{
+    addShow(menu, parent, [parent, title, table] { showAsTable(parent, title, table()); });
+    addFiles(menu, parent, title, table);
+}
+
+void showAsTable(Card& card, QWidget* parent)
+{
+    showAsTable(parent, card.title(), card.table(), dynamic_cast<LinkedTable*>(&card));
+}
+
+void showAsTable(QWidget* parent, const QString& title, const Table& table, LinkedTable* linked)
 {
     QDialog dialog(parent);
     dialog.setObjectName(QStringLiteral("asTable"));
@@ -219,6 +237,15 @@ void showAsTable(QWidget* parent, const QString& title, const Table& table)
     QObject::connect(
         save, &QPushButton::clicked, &dialog, [&] { askExportTable(&dialog, title, table, QStringLiteral("csv")); });
     dialog.setLayout(columnOf({view, buttons}, 6, {9, 9, 9, 9}));
+    if (linked) {
+        if (const int row = linked->chosenRow(); row >= 0 && row < model.rowCount())
+            view->setCurrentIndex(model.index(row, 0));
+        const QItemSelectionModel* chosen = view->selectionModel();
+        QObject::connect(chosen, &QItemSelectionModel::selectionChanged, &dialog, [chosen, linked] {
+            if (const QModelIndexList rows = chosen->selectedRows(); rows.size() == 1)
+                linked->chooseRow(rows.front().row());
+        });
+    }
     view->setFocus();
     dialog.exec();
 }

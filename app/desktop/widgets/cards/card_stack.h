@@ -15,6 +15,7 @@ class Card;
 
 class CardStack : public QWidget {
     Q_OBJECT
+    Q_PROPERTY(int current READ current WRITE setCurrent)
 public:
     struct Entry {
         Card* card;

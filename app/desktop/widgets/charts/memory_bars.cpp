@@ -225,8 +225,7 @@ QString MemoryBars::tipAt(const QPoint& point) const
     const int stage = stageAt(point);
     if (stage < 0)
         return {};
-    return describe(stage) + explained(QStringLiteral("stage %1").arg(stage))
-        + tr("\nDouble click or Enter opens the derivation");
+    return describe(stage) + explained(QString::number(stage)) + tr("\nDouble click or Enter opens the derivation");
 }
 
 } // namespace fourfold::ui

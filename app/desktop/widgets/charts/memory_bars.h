@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/memory_kinds.h"
 #include "app/desktop/widgets/charts/plot.h"
 #include "core/predict/prediction.h"
@@ -11,7 +12,7 @@
 
 namespace fourfold::ui {
 
-class MemoryBars : public Card {
+class MemoryBars : public Card, public LinkedTable {
     Q_OBJECT
 public:
     explicit MemoryBars(QWidget* parent = nullptr);
@@ -25,6 +26,8 @@ public:
     [[nodiscard]] int stageAt(const QPoint& point) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return least(300, 225); }
     [[nodiscard]] Table table() const override { return m_table; }
+    [[nodiscard]] int chosenRow() const override { return m_selected; }
+    void chooseRow(int row) override { emit stageClicked(row); }
 
 signals:
     void stageClicked(int stage);

@@ -167,6 +167,8 @@ void RankMeshView::paintBody(QPainter& painter, const QRect& area, const Theme& 
     paintCells(painter, grid, theme);
     if (m_current)
         paintGroups(painter, grid, theme);
+    else if (marksStage() && m_mesh.layout().pp > 1)
+        paintStage(painter, grid, theme);
     paintText(painter, grid, theme);
 }
 
@@ -264,6 +266,24 @@ void RankMeshView::paintGroups(QPainter& painter, const Grid& grid, const Theme&
     painter.drawRect(cellIn(grid, *m_current).adjusted(1, 1, -2, -1));
 }
 
+void RankMeshView::paintStage(QPainter& painter, const Grid& grid, const Theme& theme) const
+{
+    painter.setBrush(Qt::NoBrush);
+    const bool isWide = grid.cellWidth >= 12 && grid.cellHeight >= 12;
+    const int last = std::min(m_mesh.ranks(), grid.nodes * m_mesh.per_node());
+    for (int rank = 0; rank < last; ++rank) {
+        if (m_mesh.at(rank).pp != m_stage)
+            continue;
+        const QRectF frame = cellIn(grid, rank).adjusted(1, 1, -2, -1);
+        if (isWide) { // stands out from the cell, whatever its colour
+            painter.setPen(QPen(theme.panel, 5));
+            painter.drawRect(frame);
+        }
+        painter.setPen(QPen(theme.accent, isWide ? 3 : 1));
+        painter.drawRect(frame);
+    }
+}
+
 void RankMeshView::paintText(QPainter& painter, const Grid& grid, const Theme& theme) const
 {
     QStringList lines;
@@ -271,6 +291,10 @@ void RankMeshView::paintText(QPainter& painter, const Grid& grid, const Theme& t
         lines = fromUtf8(m_mesh.describe(*m_current));
     } else {
         lines << tr("Point at a GPU, or use the arrow keys, to see its groups.") << fromUtf8(m_mesh.describe_groups());
+        if (marksStage() && m_mesh.layout().pp > 1)
+            lines << tr("Framed: the %1 of stage %2.")
+                         .arg(counted(m_mesh.ranks() / m_mesh.layout().pp, tr("GPU")))
+                         .arg(m_stage);
         if (grid.nodes < m_mesh.nodes())
             lines << tr("The first %1 of %2 nodes are drawn; the table has all.")
                          .arg(grouped(grid.nodes), grouped(m_mesh.nodes()));
@@ -302,6 +326,25 @@ void RankMeshView::setCurrent(std::optional<int> rank)
     update();
 }
 
+void RankMeshView::setSelectedStage(int stage)
+{
+    m_stage = stage;
+    update();
+}
+
+void RankMeshView::tellStage()
+{
+    if (m_current)
+        emit stageClicked(m_mesh.at(*m_current).pp);
+}
+
+void RankMeshView::chooseRow(int row)
+{
+    if (row < m_mesh.ranks())
+        setCurrent(row);
+    tellStage();
+}
+
 void RankMeshView::mouseMoveEvent(QMouseEvent* event)
 {
     setCurrent(rankAt(event->position()));
@@ -311,8 +354,7 @@ void RankMeshView::mousePressEvent(QMouseEvent* event)
 {
     Card::mousePressEvent(event);
     setCurrent(rankAt(event->position()));
-    if (m_current)
-        emit stageClicked(m_mesh.at(*m_current).pp);
+    tellStage();
 }
 
 void RankMeshView::leaveEvent(QEvent* event)
@@ -339,7 +381,9 @@ int RankMeshView::inNextLine(int rank, int direction) const
 void RankMeshView::keyPressEvent(QKeyEvent* event)
 {
     const int across = stepAcross(*event), down = stepDown(*event);
-    if (isEmpty() || (across == 0 && down == 0))
+    if (m_current && isEnter(*event))
+        tellStage();
+    else if (isEmpty() || (across == 0 && down == 0))
         Card::keyPressEvent(event);
     else if (!m_current)
         setCurrent(0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/cards/card_export.h"
 #include "app/view/prediction/rank_mesh.h"
 
 #include <QImage>
@@ -12,16 +13,21 @@
 
 namespace fourfold::ui {
 
-class RankMeshView : public Card {
+class RankMeshView : public Card, public LinkedTable {
     Q_OBJECT
 public:
     explicit RankMeshView(QWidget* parent = nullptr);
     void showMesh(view::RankMesh mesh);
     [[nodiscard]] std::optional<int> current() const { return m_current; } // rank
+    // The stage marked in every picture of the page, whose GPUs are framed here; -1 = none.
+    void setSelectedStage(int stage);
+    [[nodiscard]] int selectedStage() const { return m_stage; }
     // Where a rank is drawn; empty when it is beyond what fits.
     [[nodiscard]] QRectF cellOf(int rank) const;
     [[nodiscard]] QSize minimumSizeHint() const override { return least(320, 170); }
     [[nodiscard]] Table table() const override { return m_mesh.table(); }
+    [[nodiscard]] int chosenRow() const override { return m_current.value_or(-1); }
+    void chooseRow(int row) override;
 
 signals:
     void stageClicked(int stage);
@@ -47,6 +53,9 @@ private:
     [[nodiscard]] std::optional<int> rankAt(const QPointF& point) const;
     [[nodiscard]] int inNextLine(int rank, int direction) const;
     void setCurrent(std::optional<int> rank);
+    void tellStage(); // of the current rank
+    [[nodiscard]] bool marksStage() const { return m_stage >= 0 && m_stage < m_mesh.layout().pp; }
+    void paintStage(QPainter& painter, const Grid& grid, const Theme& theme) const;
     void paintLegend(QPainter& painter, const QRect& area, const Theme& theme) const;
     void paintCells(QPainter& painter, const Grid& grid, const Theme& theme) const;
     void paintGroups(QPainter& painter, const Grid& grid, const Theme& theme) const;
@@ -55,6 +64,7 @@ private:
 
     view::RankMesh m_mesh;
     std::optional<int> m_current;
+    int m_stage = -1;
 };
 
 } // namespace fourfold::ui

@@ -24,6 +24,10 @@ namespace {
 constexpr double kHoverSlack = 2; // pixels
 constexpr double kWideEnough = 8, kAround = 20; // of a kernel that was looked for: pixels; of its own length
 constexpr int kMarkReach = 5; // pixels at 100 %, from a mark to the one that M takes away
+constexpr double kSameLength = 1e-6; // of two steps that are taken for one
+constexpr int kMostMarks = 1000; // of a session, which anybody may have written
+const QString kBegin = QStringLiteral("begin"), kEnd = QStringLiteral("end"), kLength = QStringLiteral("length"),
+              kMarks = QStringLiteral("marks"); // of the session
 } // namespace
 
 TimelineView::TimelineView(QWidget* parent)
@@ -50,6 +54,37 @@ void TimelineView::showTimeline(TimelineScene scene, const QString& summary, dou
     // Not told to a linked view: it is given the same axis itself, and would take this window for a part of its old
     // one.
     showWindow();
+}
+
+QVariantMap TimelineView::place() const
+{
+    QVariantMap place;
+    if (isEmpty())
+        return place;
+    if (!m_window.isFit())
+        place = {{kBegin, m_window.begin()}, {kEnd, m_window.end()}, {kLength, m_window.length()}};
+    QVariantList marks;
+    for (const double mark : m_shared.marks)
+        marks << mark;
+    if (!marks.isEmpty())
+        place.insert(kMarks, marks);
+    return place;
+}
+
+void TimelineView::setPlace(const QVariantMap& place)
+{
+    m_shared.marks.clear();
+    for (const QVariant& mark : place.value(kMarks).toList().mid(0, kMostMarks)) {
+        if (const double at = mark.toDouble(); at >= 0 && at <= m_window.length())
+            m_shared.marks.push_back(at);
+    }
+    std::sort(m_shared.marks.begin(), m_shared.marks.end());
+    const double begin = place.value(kBegin).toDouble(), end = place.value(kEnd).toDouble();
+    if (std::abs(place.value(kLength).toDouble() - m_window.length()) < kSameLength * m_window.length()) {
+        m_window.show(std::max(0.0, begin), std::min(end, m_window.length()));
+        windowChanged();
+    }
+    rulersChanged();
 }
 
 void TimelineView::setSelectedStage(int stage)
@@ -178,6 +213,31 @@ Table TimelineView::table() const
 {
     return m_scene.has_kernels() ? kernels_table(m_scene.kernel_timeline(m_window.begin(), m_window.end()))
                                  : spans_table({m_scene.timeline(), m_scene.steady()});
+}
+
+int TimelineView::chosenRow() const
+{
+    if (!m_selected || m_scene.has_kernels())
+        return -1;
+    std::size_t before = 0;
+    for (int stage = 0; stage < m_selected->row; ++stage)
+        before += m_scene.row(stage).size();
+    return static_cast<int>(before + m_selected->index);
+}
+
+void TimelineView::chooseRow(int row)
+{
+    if (m_scene.has_kernels() || row < 0)
+        return;
+    auto left = static_cast<std::size_t>(row);
+    for (int stage = 0; stage < m_scene.rows(); ++stage) {
+        const std::size_t bars = m_scene.row(stage).size();
+        if (left < bars) {
+            select(BarRef{stage, left});
+            return;
+        }
+        left -= bars;
+    }
 }
 
 Expected<void> TimelineView::writeTrace(const QString& file) const

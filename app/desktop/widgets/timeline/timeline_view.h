@@ -9,13 +9,16 @@
 #pragma once
 
 #include "app/desktop/widgets/cards/card.h"
+#include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/timeline/timeline_painter.h"
+
+#include <QVariantMap>
 
 #include <optional>
 
 namespace fourfold::ui {
 
-class TimelineView : public Card {
+class TimelineView : public Card, public LinkedTable {
     Q_OBJECT
     Q_PROPERTY(bool overview READ hasOverview WRITE setOverview)
 public:
@@ -35,6 +38,10 @@ public:
     void setTogether(QWidget* both) { m_both = both; }
     [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
     [[nodiscard]] const TimelineWindow& window() const { return m_window; }
+    // For the session: the part on show and the marks; empty where it is all of the step without any. A step of another
+    // length stays whole.
+    [[nodiscard]] QVariantMap place() const;
+    void setPlace(const QVariantMap& place);
     void setSelectedStage(int stage);
 
     // The strip of the whole step under the rows.
@@ -54,6 +61,8 @@ public:
     [[nodiscard]] QSize minimumSizeHint() const override { return least(280, 170); }
     [[nodiscard]] Table table() const override; // of kernels those on show
     [[nodiscard]] bool hasTable() const override { return !isEmpty(); }
+    [[nodiscard]] int chosenRow() const override; // of stages; the table of kernels is of what is on show
+    void chooseRow(int row) override;
     // As `fourfold timeline` writes it: .json in Chrome's trace event format (chrome://tracing, Perfetto), .svg or
     // .png.
     [[nodiscard]] Expected<void> writeTrace(const QString& file) const;

@@ -104,7 +104,7 @@ public:
         if (key.is('m') && count > 0)
             over_time_ = !over_time_;
         else if ((key.code == Key::enter && count > 0) || again == true)
-            derive(p, "memory_gib", "stage " + std::to_string(stage(p)));
+            desk_.open(std::make_unique<TreeView>(explain_stage(p, stage(p))));
         else
             return again || (over_time_ && curve_.key(key)) || list_.key(key, count);
         return true;
