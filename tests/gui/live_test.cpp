@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run while it goes: followed, read off, and what the hand that started it meets next.
 #include "app/desktop/widgets/charts/line_chart.h"
+#include "app/desktop/widgets/panels/banner.h"
 #include "tests/gui/runs_fixture.h"
 
 #include <QApplication>
@@ -68,6 +69,37 @@ private slots:
         QCOMPARE(static_cast<int>(w.live().run().throughput().count()), w.live().run().step());
         QCOMPARE(w.stop(), 1);
         QVERIFY(w.ends());
+    }
+
+    // A line that is lost is said over the charts, which stay; what comes when it is back continues them.
+    void chartsCatchUpAfterALostLine()
+    {
+        Fixture w(test::tinyPlan(10, 20));
+        RunController& controller = w.window.controller();
+        const auto* banner = w.runs().findChild<Banner*>();
+        const auto steps = [&controller](std::initializer_list<int> numbers) {
+            std::vector<Json> events;
+            for (const int step : numbers)
+                events.push_back(
+                    {{"event", "step"}, {"time", "2026-01-01T00:00:01.000Z"}, {"step", step}, {"loss", 8.0 / step}});
+            emit controller.eventsArrived(events);
+        };
+        const auto link = [&controller](LinkState state) {
+            emit controller.said(view::RunMessage(view::RunLink{state, "node-a"}));
+        };
+        emit controller.started();
+        steps({1, 2});
+        QVERIFY(!banner->isVisible());
+        link(LinkState::reconnecting);
+        QVERIFY(banner->isVisible());
+        QVERIFY2(banner->text().contains(QStringLiteral("node-a is down since")), qPrintable(banner->text()));
+        QVERIFY2(banner->text().contains(QStringLiteral("catches up")), qPrintable(banner->text()));
+        QCOMPARE(w.live().run().loss().count(), std::size_t(2)); // what was there is still read
+        link(LinkState::connected);
+        QVERIFY(!banner->isVisible());
+        steps({3, 4, 5});
+        QCOMPARE(w.live().run().loss().count(), std::size_t(5));
+        QCOMPARE(w.live().run().step(), 5);
     }
 
     // A second press of the key that started a run must not hit what ends it; buttons stay where they are.

@@ -81,6 +81,24 @@ private slots:
         QVERIFY(test::readFile(csv).contains(w.live().id().toUtf8()));
     }
 
+    // Hosts, ranks and the trainer's command are read before anything happens, and nothing happens by it.
+    void whatARunDoesIsShownBeforeIt()
+    {
+        Fixture w(test::tinyPlan(40, 30));
+        QVERIFY2(w.runs().form().canStart(), qPrintable(w.runs().form().refusal()));
+        QString said;
+        const test::WhenDialog<QDialog> when([&said](QDialog& dialog) {
+            said = dialog.findChild<QPlainTextEdit*>()->toPlainText();
+            dialog.reject();
+        });
+        test::click(*w.button("preview"));
+        QVERIFY(when.came());
+        for (const char* part : {"fake-trainer", "ranks 0 1", "stores: "})
+            QVERIFY2(
+                said.contains(QLatin1String(part)), qPrintable(QString::fromLatin1(part) + QLatin1Char('\n') + said));
+        QVERIFY(!w.window.controller().isRunning() && w.live().id().isEmpty());
+    }
+
     // Queued runs are other programs' from the first moment on, and are seen here all the same.
     void queuedRunsGoOnByThemselves()
     {

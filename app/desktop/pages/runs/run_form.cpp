@@ -262,6 +262,12 @@ void RunForm::addTarget(const QString& id)
     setTarget(id);
 }
 
+void RunForm::setTrainer(const std::filesystem::path& trainer, const std::filesystem::path& history)
+{
+    m_trainer = trainer;
+    m_history = history;
+}
+
 void RunForm::setCanRestart(bool can)
 {
     m_canRestart = can;
@@ -287,7 +293,10 @@ void RunForm::showPreview()
 {
     if (!m_setup.request)
         return;
-    const Expected<LaunchPreview> what = preview(*m_setup.request);
+    RunRequest request = *m_setup.request;
+    request.trainer = m_trainer;
+    request.history_file = m_history;
+    const Expected<LaunchPreview> what = preview(request);
     if (what)
         showLongText(this, tr("What this run does"), fromUtf8(what->text));
     else

@@ -11,6 +11,8 @@
 
 #include <QWidget>
 
+#include <filesystem>
+
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -37,6 +39,8 @@ public:
     void addTarget(const QString& id); // a preset that was saved since; chosen
     [[nodiscard]] PlanDocument& document() { return *m_document; }
     void setCanRestart(bool can); // there was a run
+    // What startRequested()'s owner starts the run with, for what is shown of it before.
+    void setTrainer(const std::filesystem::path& trainer, const std::filesystem::path& history);
 
     // The plan that the form is about; null where it does not resolve.
     [[nodiscard]] const ResolvedPlan* plan() const;
@@ -65,6 +69,7 @@ private:
     RunController& m_controller;
     PresetModel m_targets;
     view::RunSetup m_setup;
+    std::filesystem::path m_trainer, m_history;
     QComboBox* m_target;
     QLineEdit* m_hosts;
     QSpinBox* m_steps;

@@ -44,6 +44,7 @@ RunsPage::RunsPage(const PageContext& context)
     , m_details(new RunDetails(context.live))
 {
     setLayout(columnOf({m_banner, {rowOf({m_form, makeSeparator(Qt::Vertical), {makeLive(), 1}}, 0), 1}}));
+    m_form->setTrainer(m_trainer, m_history);
     connect(&m_live, &LiveRun::linkChanged, this, &RunsPage::showLink);
 
     connect(m_form, &RunForm::startRequested, this, &RunsPage::start);
