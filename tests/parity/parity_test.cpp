@@ -112,9 +112,9 @@ TEST(RecomputedProducts, OfAnySizeAreBitwiseEqual)
 {
     const std::string wide = "model={\"model_type\":\"llama\",\"vocab_size\":61,\"hidden_size\":512,"
                              "\"num_hidden_layers\":1,\"num_attention_heads\":8,\"intermediate_size\":640}";
-    const auto worst = compare_with_one_rank({"wide", {"training.recompute=\"full\""},
-                                                 {wide, "training.seq_len=128", "training.global_batch=4",
-                                                     "run.eval.batches=1", "run.steps=2"}},
+    const auto worst = compare_with_one_rank(
+        {"wide", {"training.recompute=\"full\""},
+            {wide, "training.seq_len=128", "training.global_batch=4", "run.eval.batches=1", "run.steps=2"}},
         {}, {});
     ASSERT_EQ(worst.problem, "");
     EXPECT_EQ(worst.loss, 0);

@@ -180,10 +180,8 @@ TEST_F(Supervision, ThePreludesEnvironmentReachesTheRanks)
     ASSERT_TRUE(result);
     EXPECT_EQ(result->state, RunState::ok);
     EXPECT_NE(log_of(1).find("from the prelude 42"), std::string::npos) << log_of(1);
-    // Whoever forgets `:$PATH` behind a folder of his leaves no program to find.
     asked.target.prelude = {"export PATH=/opt/nothing", "cat() { false; }", "export FAKE_NOTE=bare"};
-    const auto bare = run(asked);
-    ASSERT_TRUE(bare) << bare.error().line();
+    ASSERT_TRUE(run(asked)); // a forgotten ":$PATH" leaves no program to find
     EXPECT_NE(log_of(1).find("bare"), std::string::npos) << log_of(1);
     asked.target.prelude = {"true", "echo no such module >&2; false", "true"};
     const auto refused = launch(asked, observer, {});
