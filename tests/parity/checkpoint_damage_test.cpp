@@ -196,7 +196,9 @@ TEST_F(CheckpointDamage, IsLeftBehindFromTheLastGood)
     const Trained gone_on = resume(all, {"run.checkpoint.from_last_good=true", "run.checkpoint.every=1"});
     ASSERT_EQ(gone_on.problem, "");
     EXPECT_EQ(gone_on.losses, straight.losses) << "bit for bit";
-    ASSERT_THAT(gone_on.warnings, SizeIs(1));
+    // Others may be of a disk that is slower than the steps.
+    EXPECT_THAT(gone_on.warnings, ::testing::Contains(HasSubstr("the run goes on from")).Times(1));
+    ASSERT_FALSE(gone_on.warnings.empty());
     EXPECT_THAT(gone_on.warnings[0], HasSubstr("step-00000004/trainer.json"));
     EXPECT_THAT(gone_on.warnings[0], HasSubstr("the run goes on from step-00000002"));
     // A checkpoint that is whole is not a matter for a word.
