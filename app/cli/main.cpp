@@ -67,14 +67,15 @@ int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
 }
 
 // The first option whose value is empty, as a script's "$NAME" is that was never set: passed over, the command would do
-// something else than is meant (`run --sweep ""` a single run). With some an empty value has a meaning.
+// something else than is meant (`run --sweep ""` a single run). With some an empty value has a meaning, and with those
+// that may stand alone (`--explain`) it is how CLI11 tells that they do.
 const CLI::Option* option_without_value(const CLI::App& app)
 {
     static const std::set<std::string> kMayBeEmpty{"--eos", "--filter"};
     for (const CLI::App* at = &app;; at = at->get_subcommands().back()) {
         for (const CLI::Option* option : at->get_options()) {
             const std::vector<std::string>& values = option->results();
-            if (option->nonpositional() && !kMayBeEmpty.contains(option->get_name())
+            if (option->nonpositional() && option->get_expected_min() > 0 && !kMayBeEmpty.contains(option->get_name())
                 && std::find(values.begin(), values.end(), "") != values.end())
                 return option;
         }
