@@ -111,9 +111,9 @@ Expected<SweepRecord> open_record(const SweepRequest& request)
 Expected<SweepTable> measure_sweep(const SweepRequest& request, RunObserver& observer, std::stop_token stop,
     const std::function<void(const SweepTable&, const std::string& next)>& done)
 {
-    FOURFOLD_TRY(const SweepRecord unlocked, open_record(request));
+    FOURFOLD_TRY(const SweepRecord unlocked, SweepRecord::open(identity_of(request), request.again));
     FOURFOLD_TRY(const FileDescriptor taken, unlocked.take());
-    FOURFOLD_TRY(SweepRecord record, open_record(request)); // as whoever had it left it
+    FOURFOLD_TRY(SweepRecord record, open_record(request)); // as whoever had it left it, without deleted runs
     SweepTable table;
     table.layouts = request.layouts;
     table.gpus = request.gpus;

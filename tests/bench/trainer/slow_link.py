@@ -4,9 +4,7 @@ over a slow link (veth with a token bucket; its delay is that of the kernel). Ne
 import argparse
 import json
 import os
-import random
 import statistics
-import struct
 import subprocess
 import tempfile
 
@@ -68,9 +66,7 @@ def compare(description, size, mode, names, change):
     keeper = link(arguments.megabits)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            tokens = os.path.join(folder, "tokens.bin")
-            with open(tokens, "wb") as file:
-                file.write(struct.pack("<100000H", *(random.randrange(64) for _ in range(100000))))
+            tokens = speed.write_tokens(folder)
             for pair in range(arguments.pairs):
                 for overlapped in times:
                     plan = speed.plan_of(mode, tokens, arguments.steps, "ring")

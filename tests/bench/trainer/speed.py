@@ -60,6 +60,26 @@ def plan_of(mode, tokens, steps, cp_method, plain=False):
                 "data": [{"path": tokens, "dtype": "uint16"}]}}
 
 
+def write_tokens(folder, generator=random):
+    """A file of random tokens of the model's vocabulary, 100,000 of 16 bits."""
+    path = os.path.join(folder, "tokens.bin")
+    with open(path, "wb") as file:
+        file.write(struct.pack("<100000H", *(generator.randrange(SIZE["vocab"]) for _ in range(100000))))
+    return path
+
+
+def write_pipeline_plan(folder, tokens, steps, schedule, chunks):
+    """The plan of pipeline stages by a schedule, as a file of the folder, which is made."""
+    os.mkdir(folder)
+    plan = plan_of("pp", tokens, steps, "ring")
+    plan["layout"]["virtual_stages"] = chunks
+    plan["training"]["schedule"] = schedule
+    path = os.path.join(folder, "plan.json")
+    with open(path, "w") as file:
+        json.dump(plan, file)
+    return path
+
+
 def launch(command, folder, extra):
     """What rank 0 printed, and the most memory that a rank had resident, bytes."""
     with socket.socket() as probe:
@@ -141,10 +161,7 @@ def main():
     print(f"| | fourfold tokens/s | {other} tokens/s | ratio, median of pairs | ratios | resident MB, ratio |")
     print("| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        tokens = os.path.join(folder, "tokens.bin")
-        generator = random.Random(1)
-        with open(tokens, "wb") as file:
-            file.write(struct.pack("<100000H", *(generator.randrange(SIZE["vocab"]) for _ in range(100000))))
+        tokens = write_tokens(folder, random.Random(1))
         for mode in arguments.modes.split(","):
             ours, theirs, resident = [], [], {True: [], False: []}
             for _ in range(arguments.pairs):

@@ -12,9 +12,7 @@ beside the planner's simulation of the same lists and beside 1F1B.
 import argparse
 import json
 import os
-import random
 import statistics
-import struct
 import tempfile
 
 import speed
@@ -38,19 +36,11 @@ def main():
     steps, simulated, computed = {name: [] for name in SCHEDULES}, {}, {name: [] for name in SCHEDULES}
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
-        tokens = os.path.join(folder, "tokens.bin")
-        with open(tokens, "wb") as file:
-            file.write(struct.pack("<100000H", *(random.randrange(64) for _ in range(100000))))
+        tokens = speed.write_tokens(folder)
         for pair in range(arguments.pairs):
             for name, chunks in SCHEDULES.items():
                 run = os.path.join(folder, f"{name}-{pair}")
-                os.mkdir(run)
-                plan = speed.plan_of("pp", tokens, arguments.steps, "ring")
-                plan["layout"]["virtual_stages"] = chunks
-                plan["training"]["schedule"] = name
-                plan_file = os.path.join(run, "plan.json")
-                with open(plan_file, "w") as file:
-                    json.dump(plan, file)
+                plan_file = speed.write_pipeline_plan(run, tokens, arguments.steps, name, chunks)
                 speed.launch([arguments.worker, "--plan", plan_file, "--run-dir", run, "--stretch",
                               str(arguments.part / chunks)], run, {})
                 results = []

@@ -12,9 +12,7 @@ waiting for messages: what is left is the cost of the executor.
 import argparse
 import json
 import os
-import random
 import statistics
-import struct
 import tempfile
 
 import speed
@@ -66,19 +64,11 @@ def main():
     cores = sorted(os.sched_getaffinity(0))
     times, reports, load = {name: [] for name in SCHEDULES}, {}, os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
-        tokens = os.path.join(folder, "tokens.bin")
-        with open(tokens, "wb") as file:
-            file.write(struct.pack("<100000H", *(random.randrange(64) for _ in range(100000))))
+        tokens = speed.write_tokens(folder)
         for pair in range(arguments.pairs):
             for name, chunks in SCHEDULES.items():
                 run = os.path.join(folder, f"{name}-{pair}")
-                os.mkdir(run)
-                plan = speed.plan_of("pp", tokens, arguments.steps, "ring")
-                plan["layout"]["virtual_stages"] = chunks
-                plan["training"]["schedule"] = name
-                plan_file = os.path.join(run, "plan.json")
-                with open(plan_file, "w") as file:
-                    json.dump(plan, file)
+                plan_file = speed.write_pipeline_plan(run, tokens, arguments.steps, name, chunks)
                 # Rank r on core r: `sh` knows its rank from the environment.
                 pinned = f"exec taskset -c $(echo {' '.join(map(str, cores))} | cut -d' ' -f$((RANK + 1))) "
                 speed.launch(["sh", "-c", pinned + f"{arguments.trainer} --plan {plan_file} --run-dir {run}"], run, {})
