@@ -134,7 +134,7 @@ TEST(Expectation, HasTheRangesOfThroughputMemoryAndMfu)
     RunDetail run;
     run.summary.id = "01RUN";
     run.prediction = to_json(prediction);
-    const auto& forecast = curve_run(run).forecasts[static_cast<std::size_t>(CurveMetric::mfu)];
+    const auto forecast = curve_run(run).forecasts[static_cast<std::size_t>(CurveMetric::mfu)];
     ASSERT_TRUE(forecast && forecast->interval);
     EXPECT_NEAR(forecast->interval->low, 32, 1e-9) << "per cent";
     EXPECT_NEAR(forecast->interval->high, 44, 1e-9);
