@@ -300,6 +300,15 @@ bool has_work(const QueueContents& contents)
     });
 }
 
+// Nobody sees to a run any more that was taken. Whoever saw to it writes its end first and lets go of its lock then:
+// what was read before the lock was looked at may be older than both.
+Expected<bool> is_left(const RunQueue& queue, std::int64_t number)
+{
+    FOURFOLD_TRY(QueueContents now, queue.read());
+    const QueuedRun* const run = now.find(number);
+    return run != nullptr && run->state == TurnState::taken;
+}
+
 } // namespace
 
 Expected<void> see_to_queued_run(
@@ -331,8 +340,9 @@ Expected<bool> give_turns(
             FOURFOLD_TRY(contents, queue.read());
         }
         for (const QueuedRun& run : contents.runs) {
-            const bool left = run.state == TurnState::taken && !helpers.has(run.number)
-                && !queue.is_taken(std::to_string(run.number));
+            if (run.state != TurnState::taken || helpers.has(run.number) || queue.is_taken(std::to_string(run.number)))
+                continue;
+            FOURFOLD_TRY(const bool left, is_left(queue, run.number));
             if (left)
                 FOURFOLD_CHECK(helpers.begin(run.number));
         }

@@ -363,6 +363,36 @@ TEST_F(Queue, TurnsGoOnWithTheNextProgram)
     EXPECT_EQ(begun().size(), 2u) << "the first one still had who saw to it";
 }
 
+// What was read of the queue is older than the end of a run whose program has just let go of it.
+TEST_F(Queue, ARunThatHasJustEndedIsNotSeenToAgain)
+{
+    const auto first = add({}), second = add({});
+    const auto all_are = [&](TurnState state) {
+        ASSERT_TRUE(queue.change([&](QueueContents& contents) -> Expected<void> {
+            for (QueuedRun& run : contents.runs)
+                run.state = state;
+            return {};
+        }));
+    };
+    all_are(TurnState::taken);
+    auto held = queue.take(std::to_string(second));
+    ASSERT_TRUE(held && held->valid());
+    std::vector<std::int64_t> seen_to;
+    const auto done = give_turns(queue,
+        [&](std::int64_t number) -> Expected<int> {
+            seen_to.push_back(number);
+            all_are(TurnState::ended);
+            held->close();
+            const pid_t process = fork();
+            if (process == 0)
+                _exit(0);
+            return process;
+        },
+        {});
+    ASSERT_TRUE(done && *done);
+    EXPECT_EQ(seen_to, std::vector{first});
+}
+
 TEST_F(Queue, WaitsForARunThatIsNotItsOwn)
 {
     ClientProcess other(request(home, 1, {{"FAKE_STEPS", "30"}, {"FAKE_STEP_MS", "50"}}));
