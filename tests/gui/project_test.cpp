@@ -346,7 +346,7 @@ private slots:
         withSession.journal = test::Home::the().path(QStringLiteral("journal")).toStdString();
         const Presets presets;
         {
-            MainWindow window(presets, withSession);
+            test::FreshWindow window(presets, withSession);
             window.show();
             window.openStartPlan();
             QVERIFY(folder.open(window));
@@ -355,7 +355,7 @@ private slots:
             QVERIFY(window.close());
         }
         {
-            MainWindow window(presets, withSession);
+            test::FreshWindow window(presets, withSession);
             window.show();
             window.openStartPlan();
             QCOMPARE(openPlans(window), kAB);
@@ -369,7 +369,7 @@ private slots:
             QVERIFY(window.close());
         }
         QDir(folder.path).removeRecursively();
-        MainWindow window(presets, withSession);
+        test::FreshWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
         QVERIFY2(window.banner().text().contains(QStringLiteral("no such folder")), qPrintable(window.banner().text()));

@@ -60,7 +60,7 @@ private slots:
         withSession.session = true;
         const Presets presets;
         {
-            MainWindow window(presets, withSession);
+            test::FreshWindow window(presets, withSession);
             window.show();
             QVERIFY(window.openPlan(plan(QStringLiteral("overview.plan.json")).toStdString()));
             QVERIFY(QTest::qWaitFor([&] { return window.document().isAnswered(); }, test::kPatience));
@@ -72,7 +72,7 @@ private slots:
             QVERIFY(kernels.close());
             QVERIFY(window.close());
         }
-        MainWindow window(presets, withSession);
+        test::FreshWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
         QVERIFY(!window.planPage().timeline().hasOverview());
@@ -98,7 +98,7 @@ private slots:
         std::pair<double, double> part;
         std::vector<double> marks;
         {
-            MainWindow window(presets, withSession);
+            test::FreshWindow window(presets, withSession);
             window.show();
             QVERIFY(window.openPlan(other.toStdString()));
             QVERIFY(window.openPlan(marked.toStdString()));
@@ -114,7 +114,7 @@ private slots:
             window.planPage().findChild<CardStack*>(QStringLiteral("plan.when"))->setCurrent(1);
             QVERIFY(window.close());
         }
-        MainWindow window(presets, withSession);
+        test::FreshWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
         QCOMPARE(fromUtf8(window.document().file().string()), marked);
@@ -139,7 +139,7 @@ private slots:
         withSession.session = true;
         const Presets presets;
         {
-            MainWindow window(presets, withSession);
+            test::FreshWindow window(presets, withSession);
             window.show();
             QVERIFY(window.openPlan(file.toStdString()));
             window.setTheme(ThemeChoice::dark);
@@ -148,8 +148,7 @@ private slots:
             QVERIFY(window.close());
         }
         setZoom(100); // a program that starts anew
-        qApp->setStyleSheet(QString());
-        MainWindow window(presets, withSession);
+        test::FreshWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
         // All of it is as large as it was, and as after a zoom by hand.
@@ -184,7 +183,7 @@ private slots:
         withSession.journal = test::Home::the().path(QStringLiteral("journal2")).toStdString();
         const Presets presets;
         {
-            MainWindow window(presets, withSession);
+            test::FreshWindow window(presets, withSession);
             window.show();
             QVERIFY(window.openPlan(plan(QStringLiteral("first.plan.json")).toStdString()));
             QVERIFY(window.openPlan(plan(QStringLiteral("second.plan.json")).toStdString()));
@@ -195,7 +194,7 @@ private slots:
             QVERIFY(window.close());
         }
         QFile::remove(test::Home::the().path(QStringLiteral("second.plan.json"))); // gone since: no reason to complain
-        MainWindow window(presets, withSession);
+        test::FreshWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
         QCOMPARE(window.plans().count(), 1);
@@ -215,7 +214,7 @@ private slots:
         withSession.session = true;
         withSession.journal = test::Home::the().path(QStringLiteral("journal4")).toStdString();
         const Presets presets;
-        MainWindow window(presets, withSession);
+        test::FreshWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
         QVERIFY(window.openPlan(plan(QStringLiteral("third.plan.json")).toStdString()));
@@ -273,7 +272,7 @@ private slots:
         };
         QStringList before, series;
         {
-            MainWindow window(presets, withSession);
+            test::FreshWindow window(presets, withSession);
             window.show();
             window.activateWindow(); // for the keys of the table
             QVERIFY(QTest::qWaitForWindowActive(&window));
@@ -309,7 +308,7 @@ private slots:
             window.findChild<QComboBox*>(QStringLiteral("compareReference"))->setCurrentIndex(2);
             QVERIFY(window.close());
         }
-        MainWindow window(presets, withSession);
+        test::FreshWindow window(presets, withSession);
         window.show();
         window.openStartPlan();
         QTRY_VERIFY_WITH_TIMEOUT(window.document().isAnswered(), test::kPatience);
@@ -382,7 +381,7 @@ private slots:
         MainWindow::Options withJournal = test::WindowFixture::options();
         withJournal.session = true;
         withJournal.journal = folder;
-        MainWindow window(presets, withJournal);
+        test::FreshWindow window(presets, withJournal);
         window.show();
         window.openStartPlan();
         QVERIFY(window.banner().isVisible());

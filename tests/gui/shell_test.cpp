@@ -294,6 +294,8 @@ private slots:
         // Paper is white, also for who works in the dark.
         auto* bars = w.window.findChild<MemoryBars*>();
         QImage light;
+        for (const ThemeChoice theme : {ThemeChoice::dark, ThemeChoice::light}) // a sheet that comes anew moves borders
+            w.window.setTheme(theme);
         QVERIFY(QTest::qWaitFor([&] { // laid out, and drawn twice alike
             const QImage now = bars->grab().toImage();
             return std::exchange(light, now) == now;

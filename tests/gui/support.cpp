@@ -11,7 +11,13 @@ namespace fourfold::ui::test {
 
 namespace {
 const Home* theHome = nullptr;
+
+const Presets& undressed(const Presets& presets)
+{
+    qApp->setStyleSheet({});
+    return presets;
 }
+} // namespace
 
 Home::Home()
 {
@@ -87,6 +93,11 @@ MainWindow::Options WindowFixture::options(const std::filesystem::path& trainer)
 std::filesystem::path WindowFixture::historyFile()
 {
     return Home::the().path(QStringLiteral("history.db")).toStdString();
+}
+
+FreshWindow::FreshWindow(const Presets& presets, Options options)
+    : MainWindow(undressed(presets), std::move(options))
+{
 }
 
 WindowFixture::WindowFixture(const std::filesystem::path& trainer, QSize size)

@@ -40,6 +40,13 @@ QByteArray readFile(const QString& file);
 
 inline constexpr int kPatience = 120'000; // milliseconds; CI has two loaded cores
 
+// A main window as the program makes it: before there is a style sheet. With one, what is in it is polished again each
+// time that something around it gets a parent, which takes longer than everything else.
+class FreshWindow : public MainWindow {
+public:
+    FreshWindow(const Presets& presets, Options options);
+};
+
 // A main window without a session, over a history of the test's own.
 struct WindowFixture {
     explicit WindowFixture(const std::filesystem::path& trainer = {}, QSize size = {1280, 800});
@@ -57,7 +64,7 @@ struct WindowFixture {
     static std::filesystem::path historyFile();
 
     Presets presets;
-    MainWindow window;
+    FreshWindow window;
 };
 
 // A program of tests: a home, the light theme, then the tests.
