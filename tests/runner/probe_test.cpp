@@ -128,8 +128,8 @@ TEST_F(Probe, LooksAtHostsAndTheNetworkBetweenThem)
     ASSERT_TRUE(report) << report.error().line();
     EXPECT_TRUE(report->good()) << probe_text(*report);
     ASSERT_EQ(report->hosts.size(), 2u);
-    EXPECT_GT(number_field(report->hosts[0].speed, "memory_bandwidth_gb_s"), 0.1);
-    EXPECT_GT(number_field(report->hosts[1].speed, "gemm_tflops_fp32"), 1e-4);
+    EXPECT_GT(number_field(report->hosts[0].speed, "memory_bandwidth_gb_s"), 0) << "however slow the computer is";
+    EXPECT_GT(number_field(report->hosts[1].speed, "gemm_tflops_fp32"), 0);
     ASSERT_EQ(report->network.links.size(), 3u) << "both directions, and the first host to itself";
     for (const Link& one : report->network.links) {
         EXPECT_EQ(one.state, "ok") << one.error;
