@@ -23,6 +23,17 @@ bool HistoryStore::Impl::has_run(const std::string& run) const
     return find.executeStep();
 }
 
+namespace {
+// With the release that its plan names.
+std::string written_stack(const NewRun& run)
+{
+    static const Json::json_pointer kId("/stack/id"), kRelease("/stack/release");
+    const bool plans_own = run.plan.contains(kId) && run.plan.at(kId) == run.stack;
+    const Json release = plans_own && run.plan.contains(kRelease) ? run.plan.at(kRelease) : Json("");
+    return release.is_string() && release != "" ? run.stack + "@" + release.get<std::string>() : run.stack;
+}
+} // namespace
+
 void HistoryStore::Impl::insert_run(
     const NewRun& run, const std::string& state, const std::string& problem, const std::string& created)
 {
@@ -34,7 +45,7 @@ void HistoryStore::Impl::insert_run(
     insert.bind(1, run.id);
     insert.bind(2, run.name);
     insert.bind(3, run.target);
-    insert.bind(4, run.stack);
+    insert.bind(4, written_stack(run));
     insert.bind(5, state);
     insert.bind(6, problem);
     insert.bind(7, created);
@@ -311,11 +322,11 @@ Expected<std::vector<HistoryStore::MeasuredPlan>> HistoryStore::measured_plans(
             "SELECT p.id, avg(r.measured_tps_per_gpu), coalesce(v.version = 'gloo', 0) AS on_cpus"
             " FROM plans p JOIN runs r ON r.plan = p.id"
             " LEFT JOIN software_versions v ON v.run = r.id AND v.component = 'backend'"
-            " WHERE p.model = ? AND r.stack = ?"
+            " WHERE p.model = ?1 AND (r.stack = ?2 OR substr(r.stack, 1, length(?2) + 1) = ?2 || '@')"
             " AND r.state <> 'oom' AND r.deleted IS NULL AND r.measured_tps_per_gpu IS NOT NULL"
             // A first step warms up: of a run that ended behind it nothing is known. A row of a table is no step.
             " AND (r.steps > 1 OR r.target = 'imported')"
-            " GROUP BY p.id, on_cpus ORDER BY max(r.rowid) DESC LIMIT ?");
+            " GROUP BY p.id, on_cpus ORDER BY max(r.rowid) DESC LIMIT ?3");
         rows.bind(1, model);
         rows.bind(2, stack);
         rows.bind(3, limit);

@@ -148,6 +148,31 @@ TEST(HistoryEvidence, ARunOnCpusVouchesForNoPlanOfGpus)
     EXPECT_EQ(rows.skipped, std::vector<std::string>{"run RUN1: its plan is for GPUs, and it ran on CPU ranks"});
 }
 
+// What ran with one release of a stack is a run of that stack; the history says which release it was.
+TEST(HistoryEvidence, ARunKeepsTheReleaseOfItsStack)
+{
+    const TemporaryFolder folder;
+    ResolvedPlan plan = plan_on_tsubame();
+    const std::string stack = plan.stack.id;
+    plan.stack.release = "25.11";
+    store_run(folder / "history.db", "RUN1", plan, "ok", 4000, "nccl");
+    const HistoryStore store = open_store(folder / "history.db");
+    const auto runs = must(store.list());
+    ASSERT_EQ(runs.size(), 1U);
+    EXPECT_EQ(runs[0].stack, stack + "@25.11");
+    EXPECT_EQ(must(export_run(store, "RUN1"))["stack"], stack + "@25.11");
+    for (const std::string& asked : {stack, stack + "@25.11"})
+        EXPECT_EQ(must(history_rows(store, asked, {})).rows.size(), 1U) << asked;
+    EXPECT_TRUE(must(history_rows(store, stack + "-2", {})).rows.empty());
+
+    HistoryEvidence history(folder / "history.db");
+    EXPECT_EQ(history.near(plan).size(), 1U);
+    plan.stack.release = "";
+    EXPECT_EQ(history.near(plan).size(), 1U) << "a plan that names no release means them all";
+    plan.stack.release = "25.09";
+    EXPECT_TRUE(history.near(plan).empty());
+}
+
 // One run at half the speed that the model says: the answer goes there, wider than it was, and calls nothing measured.
 TEST(HistoryEvidence, OwnRunsFarOutsideTheRangeShiftAndWidenIt)
 {

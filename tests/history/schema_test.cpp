@@ -18,6 +18,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -68,6 +69,8 @@ TEST(Schema, ReleasedSqlIsNeverEdited)
         "1358ea231011ad4d5a298a2563466829a9f613f6bf2ecd292d719ddd01f61b7f");
     EXPECT_EQ(sha256_hex(source_text("core/history/schema_v4.sql")),
         "150827d36012428a75b0182d3a622c62f4d0b5cd2aad04c8cbbb8487268a24ab");
+    EXPECT_EQ(sha256_hex(source_text("core/history/schema_v5.sql")),
+        "b18de2303c38e28be999b9466da5109973be67dbe4c588e1289107a28ec53e10");
 }
 
 TEST(Schema, MigratesAnOldHistoryAndKeepsItsRows)
@@ -125,6 +128,39 @@ TEST(Schema, TracesOfSchema3AreDue)
     SQLite::Database(file, SQLite::OPEN_READWRITE)
         .exec("INSERT INTO events VALUES ('OLD1', 'events', 5, 'trace', '{\"seq\":5,\"event\":\"trace\"}')");
     EXPECT_EQ(must(most_off_due(open_store(file))), std::vector<std::string>{"OLD1"});
+}
+
+// Their plans always said it. One whose plan cannot be read, or is of another stack, stays as it stands.
+TEST(Schema, RunsOfSchema4SayTheReleaseOfTheirStack)
+{
+    const TemporaryFolder folder;
+    const fs::path file = folder / "history.db";
+    make_old(file, 4);
+    {
+        SQLite::Database database(file, SQLite::OPEN_READWRITE);
+        database.exec(R"sql(INSERT INTO plans (id, hash, layout_hash, model, cluster, layout, gpus, document) VALUES
+            (2, 'b', 'b', 'm', 'c', 'l', 4, '{"stack":{"id":"megatron-core","release":"25.11"}}'),
+            (3, 'c', 'c', 'm', 'c', 'l', 4, '{"stack":{"id":"megatron-core"}}'),
+            (4, 'd', 'd', 'm', 'c', 'l', 4, '{"stack":{"id":"mine","release":"25.11"}}'),
+            (5, 'e', 'e', 'm', 'c', 'l', 4, '{"stack":'))sql");
+        for (const int plan : {2, 3, 4, 5}) {
+            SQLite::Statement run(database,
+                "INSERT INTO runs (id, name, target, stack, state, created, plan, prediction, environment) VALUES (?, "
+                "'r', 'imported', 'megatron-core', 'ok', ?, ?, 1, '{}')");
+            run.bind(1, "RUN" + std::to_string(plan));
+            run.bind(2, "2026-02-0" + std::to_string(plan) + "T00:00:00.000Z");
+            run.bind(3, plan);
+            run.exec();
+        }
+    }
+    std::map<std::string, std::string> stacks;
+    for (const RunSummary& run : must(open_store(file).list()))
+        stacks[run.id] = run.stack;
+    EXPECT_EQ(stacks,
+        (std::map<std::string, std::string>{{"OLD1", "fourfold"}, {"OLD2", "fourfold"}, {"RUN2", "megatron-core@25.11"},
+            {"RUN3", "megatron-core"}, {"RUN4", "megatron-core"}, {"RUN5", "megatron-core"}}));
+    SQLite::Database copy(history::backup_file(file, 4));
+    EXPECT_EQ(copy.execAndGet("SELECT stack FROM runs WHERE id = 'RUN2'").getString(), "megatron-core");
 }
 
 TEST(Schema, MigratedAndNewFilesHaveTheSameSchema)

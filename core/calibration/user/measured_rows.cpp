@@ -4,6 +4,7 @@
 #include "core/calibration/fit/measured_row.h"
 #include "core/calibration/user/table_runs.h"
 #include "core/history/run_state.h"
+#include "core/stack/release.h"
 
 #include <algorithm>
 #include <map>
@@ -33,7 +34,7 @@ Expected<MeasuredRows> history_rows(
             if (!runs.empty()) // of all runs most are simply of other software
                 result.skipped.push_back("run " + id + ": " + why);
         };
-        if (summary.stack != stack) {
+        if (written_stack(summary.stack).id != written_stack(stack).id) {
             ++others[summary.stack];
             skip("ran with stack " + summary.stack + ", not " + stack);
             continue;

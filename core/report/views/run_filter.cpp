@@ -4,6 +4,7 @@
 #include "core/expression/expression.h"
 #include "core/history/run_state.h"
 #include "core/report/views/runs_table.h"
+#include "core/stack/release.h"
 
 #include <algorithm>
 #include <cctype>
@@ -105,7 +106,8 @@ const std::vector<TextField>& text_fields()
         {"state", "ok, fail, oom, cancelled ...", [](Run run) { return std::string(name(run.state)); }},
         {"model", "its name", [](Run run) { return run.model; }},
         {"cluster", "its name", [](Run run) { return run.cluster; }},
-        {"stack", "the training software", [](Run run) { return run.stack; }},
+        {"stack", "the training software", [](Run run) { return written_stack(run.stack).id; }},
+        {"release", "of the training software", [](Run run) { return written_stack(run.stack).release; }},
         {"target", "where it ran", [](Run run) { return run.target; }},
         {"most_off", "the term of a traced step furthest from its prediction",
             [](Run run) { return run.most_off ? run.most_off->term : std::string(); }}};

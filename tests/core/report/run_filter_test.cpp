@@ -32,7 +32,7 @@ std::vector<RunSummary> sample()
     large.name = "405B";
     large.model = "Llama 3.1 405B";
     large.state = RunState::fail;
-    large.stack = "torchtitan";
+    large.stack = "torchtitan@2024.12";
     large.layout = "tp8 cp2 pp16 dp4 mb1";
     large.gpus = 1024;
     large.tps_error = -0.2;
@@ -74,6 +74,8 @@ TEST(RunFilter, ExpressionsCompareNames)
     EXPECT_THAT(ids("model == \"Llama 3.1 405B\""), ElementsAre("large"));
     EXPECT_THAT(ids("model == \"llama 3.1 405b\""), ElementsAre("large")); // upper and lower case alike
     EXPECT_THAT(ids("stack != fourfold"), ElementsAre("large"));
+    EXPECT_THAT(ids("stack == torchtitan"), ElementsAre("large")); // of whatever release
+    EXPECT_THAT(ids("release == \"2024.12\""), ElementsAre("large"));
 }
 
 TEST(RunFilter, WordsAreAllInTheRun)
