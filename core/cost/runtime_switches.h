@@ -11,7 +11,7 @@ namespace fourfold {
 
 struct RuntimeSwitches {
     bool launch_blocking = false; // CUDA_LAUNCH_BLOCKING=1: each launch waits for its kernel, nothing overlaps
-    bool expandable_segments = false; // PYTORCH_CUDA_ALLOC_CONF=...expandable_segments:True...: little fragmentation
+    bool expandable_segments = false; // PYTORCH_ALLOC_CONF=...expandable_segments:True...: little fragmentation
     std::vector<std::string> not_modelled; // names of variables that change time or memory in ways left out here
 };
 

@@ -196,6 +196,8 @@ Prediction answer(const ResolvedPlan& plan)
         prediction.warnings.push_back("no timeline: " + too_long_to_list(schedule->shape).message);
     for (std::string& advice : pipeline_advice(plan, prediction.bubble_fraction))
         prediction.warnings.push_back(std::move(advice));
+    if (std::string warning = attention_warning(plan); !warning.empty())
+        prediction.warnings.push_back(std::move(warning));
     for (std::string& warning : shape_warnings(plan))
         prediction.warnings.push_back(std::move(warning));
     if (structure_holds) // what is planned for the bundled trainer may be ahead of it

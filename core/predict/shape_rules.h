@@ -18,5 +18,7 @@ bool fused_softmax_fits(const ResolvedPlan& plan);
 std::vector<std::string> shape_warnings(const ResolvedPlan& plan);
 // Where experts have less room than tokens choose: how much of the choices is dropped at least. Empty: none.
 std::string capacity_warning(const ResolvedPlan& plan);
+// Where the bundled trainer finds no fused kernel on a GPU for the attention that the plan asks for. Empty: it does.
+std::string attention_warning(const ResolvedPlan& plan);
 
 } // namespace fourfold

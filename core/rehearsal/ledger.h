@@ -68,9 +68,8 @@ struct Tape {
 
 class Ledger {
 public:
-    // `capacity`: see CachingAllocator.
-    explicit Ledger(uint64_t capacity = 0)
-        : memory_(capacity)
+    explicit Ledger(const AllocatorSettings& memory = {})
+        : memory_(memory)
     {
     }
 

@@ -41,6 +41,12 @@ bool drops_nothing(const ResolvedPlan& plan)
 {
     return plan.training.experts.capacity == 0 && (!plan.run.documents.mask || plan.layout.cp == 1);
 }
+// In 8 bits blocks of an expert's tokens are filled up with zeros, but for those that no token came to.
+bool fills_every_block(const ResolvedPlan& plan)
+{
+    return plan.training.precision != Precision::fp8 || !plan.model.experts
+        || plan.training.fp8_recipe != Fp8Recipe::blockwise;
+}
 
 // Of one rank, or of all together.
 struct Done {
@@ -56,14 +62,14 @@ struct Done {
     }
 };
 
-void compare_done(const Done& rehearsed, const Done& real, bool drops)
+void compare_done(const Done& rehearsed, const Done& real, const ResolvedPlan& plan)
 {
-    if (drops) {
+    if (drops_nothing(plan))
+        EXPECT_EQ(words(rehearsed.traffic), words(real.traffic));
+    if (drops_nothing(plan) && fills_every_block(plan))
+        EXPECT_EQ(rehearsed.flops, real.flops);
+    else
         EXPECT_GE(rehearsed.flops, real.flops);
-        return;
-    }
-    EXPECT_EQ(words(rehearsed.traffic), words(real.traffic));
-    EXPECT_EQ(rehearsed.flops, real.flops);
 }
 
 // Of the rank that is furthest off.
@@ -108,14 +114,14 @@ TEST_P(RehearsedWork, IsWhatRealRanksDo)
         all_real.add(real);
         all_rehearsed.add(own);
         if (balanced(plan))
-            compare_done(own, real, !drops_nothing(plan));
+            compare_done(own, real, plan);
         const Peak peak{(*counts)["peak_bytes"].get<double>(), double(rehearsed->requested)};
         constexpr double kBound = 0.01, kUnbalanced = 0.06;
         EXPECT_NEAR(peak.rehearsed, peak.real, (balanced(plan) ? kBound : kUnbalanced) * peak.real);
         if (std::abs(peak.difference()) > std::abs(worst.difference()) || rank == 0)
             worst = peak;
     }
-    compare_done(all_rehearsed, all_real, !drops_nothing(plan));
+    compare_done(all_rehearsed, all_real, plan);
     report(GetParam(), plan.gpus, worst, !HasFailure());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runner/trainer/rehearsal/rehearse_rank.h"
 
+#include "core/cost/runtime_switches.h"
 #include "core/layout/batch_ramp.h"
 #include "core/plan/plan_schedule.h"
 #include "core/program/graph_forms.h"
@@ -49,7 +50,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
 {
     RankRehearsal out;
     const RehearsalPrices prices(plan);
-    Ledger ledger(settings.capacity);
+    Ledger ledger({settings.capacity, runtime_switches(plan.run.environment).expandable_segments});
     ledger.program.rank = rank;
     const RehearsedDevice device(ledger, prices, device_of(plan, settings));
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));

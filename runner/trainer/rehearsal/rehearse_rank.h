@@ -36,7 +36,7 @@ struct RankRehearsal {
 
 struct RankSettings {
     bool fold = true; // equal micro-batches are computed once
-    uint64_t capacity = 0; // see CachingAllocator
+    uint64_t capacity = 0; // see AllocatorSettings
     double expert_imbalance = 0; // tokens of each first expert-parallel rank above the mean, as a share of it
     // A plan for GPUs as its ranks run where the job asks for CPUs by name (gloo).
     bool on_cpus = false;

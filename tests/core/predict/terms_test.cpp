@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Terms that one setting turns on: power limit, attention kernel, run-time switches, offload, optimizer kind, experts.
 #include "core/cost/prices.h"
+#include "core/cost/runtime_switches.h"
 #include "core/predict/prediction.h"
 #include "core/program/expert_imbalance.h"
 #include "tests/core/predict/random_plans.h"
@@ -96,6 +97,31 @@ TEST(RuntimeSwitches, BlockingLaunchesHideNothing)
     EXPECT_GT(*blocking.step_time_s, *usual.step_time_s);
 }
 
+// What the trainer does instead takes several times as long: it is said, not silently left out.
+TEST(AttentionKernels, ThatTheTrainerDoesNotHaveOnGpusAreSaid)
+{
+    const auto says
+        = [](Json training, const char* model, const char* cluster = "dgx-h100", const char* stack = "fourfold") {
+              Json plan = plan_json(cluster, std::move(training), model);
+              plan["stack"] = stack;
+              const auto warnings = predict(resolved(plan)).warnings;
+              return std::ranges::any_of(warnings,
+                  [](const std::string& warning) { return warning.find("block by block") != std::string::npos; });
+          };
+    const Json one{{"micro_batch", 1}, {"global_batch", 8}};
+    const auto with = [&](const char* key, const char* value) {
+        Json more = one;
+        more[key] = value;
+        return more;
+    };
+    EXPECT_FALSE(says(one, "llama-3.1-8b"));
+    EXPECT_TRUE(says(with("precision", "fp32"), "llama-3.1-8b"));
+    EXPECT_TRUE(says(one, "bloom-176b"));
+    EXPECT_FALSE(says(with("attention", "unfused"), "bloom-176b")) << "asked for, and counted";
+    EXPECT_FALSE(says(one, "bloom-176b", "dgx-h100", "megatron-lm"));
+    EXPECT_TRUE(says(one, "gpt-oss-20b"));
+}
+
 TEST(RuntimeSwitches, ExpandableSegmentsLeaveLittleFragmentation)
 {
     Json plan = plan_json("dgx-h100", {{"micro_batch", 1}, {"global_batch", 8}});
@@ -104,6 +130,19 @@ TEST(RuntimeSwitches, ExpandableSegmentsLeaveLittleFragmentation)
     const double less = *predict(resolved(plan)).memory_device_gib;
     EXPECT_LT(less, usual);
     EXPECT_GT(less, usual * 0.9);
+}
+
+TEST(RuntimeSwitches, SettingsOfTheAllocatorAreReadOneByOne)
+{
+    using Strings = std::vector<std::string>;
+    const auto switches = [](const char* name, const char* value) { return runtime_switches({{name, value}}); };
+    EXPECT_TRUE(switches("PYTORCH_ALLOC_CONF", "expandable_segments:True").expandable_segments);
+    const auto both = switches("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:512, expandable_segments:True");
+    EXPECT_TRUE(both.expandable_segments);
+    EXPECT_EQ(both.not_modelled, Strings{"PYTORCH_CUDA_ALLOC_CONF"}) << "the size above which nothing is split";
+    const auto off = switches("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:False");
+    EXPECT_FALSE(off.expandable_segments);
+    EXPECT_EQ(off.not_modelled, Strings{});
 }
 
 TEST(RuntimeSwitches, WhatIsLeftOutIsNamed)

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <vector>
@@ -105,7 +107,7 @@ TEST(CachingAllocator, FragmentsAreJoinedOnlyWithNeighbours)
 
 TEST(CachingAllocator, GivesBackWholeSegmentsBeforeItRunsOut)
 {
-    CachingAllocator memory(60 * kMiB);
+    CachingAllocator memory({.capacity = 60 * kMiB});
     const uint64_t first = memory.allocate(30 * kMiB), second = memory.allocate(20 * kMiB);
     EXPECT_EQ(memory.reserved(), 50 * kMiB);
     memory.free(first);
@@ -118,6 +120,63 @@ TEST(CachingAllocator, GivesBackWholeSegmentsBeforeItRunsOut)
     memory.allocate(21 * kMiB);
     EXPECT_TRUE(memory.ran_out()) << "the segment of 20 MiB is in use in part";
     memory.free(part);
+}
+
+constexpr AllocatorSettings kExpandable{.expandable = true};
+
+TEST(ExpandableSegments, GrowPageByPage)
+{
+    CachingAllocator memory(kExpandable);
+    const uint64_t first = memory.allocate(30 * kMiB);
+    EXPECT_EQ(memory.reserved(), 40 * kMiB) << "two pages of 20";
+    const uint64_t second = memory.allocate(30 * kMiB);
+    EXPECT_EQ(second, first + 30 * kMiB);
+    EXPECT_EQ(memory.reserved(), 60 * kMiB) << "ten were left of the second page";
+    memory.allocate(1);
+    EXPECT_EQ(memory.reserved(), 62 * kMiB) << "small ones have pages of 2 of their own";
+    memory.free(first);
+    memory.free(second);
+    EXPECT_EQ(memory.allocate(60 * kMiB), first) << "one segment: what was free behind each other is one block";
+    EXPECT_EQ(memory.reserved(), 62 * kMiB);
+}
+
+TEST(ExpandableSegments, AreSplitToTheLastBlock)
+{
+    CachingAllocator memory(kExpandable);
+    memory.allocate(20 * kMiB - 512);
+    EXPECT_EQ(memory.allocated(), 20 * kMiB - 512);
+    memory.allocate(20 * kMiB);
+    EXPECT_EQ(memory.allocated(), 40 * kMiB - 512);
+}
+
+// The rest of the last page is the smaller one, but the segment may need it to grow.
+TEST(ExpandableSegments, HolesAreTakenBeforeTheEnd)
+{
+    CachingAllocator memory(kExpandable);
+    memory.allocate(25 * kMiB);
+    const uint64_t hole = memory.allocate(25 * kMiB);
+    memory.allocate(25 * kMiB);
+    memory.free(hole);
+    EXPECT_EQ(memory.allocate(3 * kMiB), hole);
+    EXPECT_EQ(memory.reserved(), 80 * kMiB);
+}
+
+TEST(ExpandableSegments, GiveBackPagesBeforeMemoryRunsOut)
+{
+    CachingAllocator memory({.capacity = 100 * kMiB, .expandable = true});
+    memory.allocate(30 * kMiB);
+    const uint64_t middle = memory.allocate(30 * kMiB);
+    memory.allocate(30 * kMiB);
+    EXPECT_EQ(memory.reserved(), 100 * kMiB);
+    memory.free(middle);
+    memory.allocate(1);
+    EXPECT_FALSE(memory.ran_out());
+    EXPECT_EQ(memory.reserved(), 82 * kMiB) << "of the free 30 MiB one page is whole";
+    EXPECT_EQ(memory.allocate(10 * kMiB), middle) << "what is left of it before the page";
+    EXPECT_EQ(memory.reserved(), 82 * kMiB);
+    memory.allocate(18 * kMiB);
+    EXPECT_TRUE(memory.ran_out()) << "it takes a page, and there is room for 18";
+    EXPECT_EQ(memory.reserved(), 102 * kMiB) << "the same addresses have memory again";
 }
 
 // Every byte of every segment has an owner or is free; the smallest block that fits is found by looking at all.
@@ -205,6 +264,141 @@ TEST(CachingAllocator, AgreesWithANaiveOne)
             }
             ASSERT_EQ(memory.allocated(), naive.allocated) << round << " " << i;
             ASSERT_EQ(memory.reserved(), naive.reserved) << round << " " << i;
+        }
+    }
+}
+
+// Two ranges of addresses whose blocks of 512 bytes each are used, free or without memory.
+class NaiveExpandable {
+public:
+    explicit NaiveExpandable(uint64_t capacity)
+        : capacity_(capacity)
+    {
+    }
+    uint64_t allocate(uint64_t bytes)
+    {
+        const std::size_t size = (bytes + 511) / 512;
+        Range& range = ranges_[size * 512 <= kMiB ? 0 : 1];
+        range.units.resize(range.units.size() + size + range.page, kNone);
+        std::size_t at = fit(range, size);
+        if (at == kNowhere) {
+            at = lowest(range, size);
+            if (reserved + needed(range, at, size) > capacity_) {
+                give_back();
+                at = lowest(range, size);
+                ran_out |= reserved + needed(range, at, size) > capacity_;
+            }
+            reserved += needed(range, at, size);
+            for (std::size_t i = at / range.page * range.page; i < at + size || i % range.page != 0; ++i)
+                range.units[i] = range.units[i] == kNone ? kFree : range.units[i];
+        }
+        std::fill_n(range.units.begin() + long(at), size, kUsed);
+        held_[++last_] = {&range, at, size};
+        allocated += size * 512;
+        return last_;
+    }
+    void free(uint64_t id)
+    {
+        const auto [range, at, size] = held_.at(id);
+        std::fill_n(range->units.begin() + long(at), size, kFree);
+        allocated -= size * 512;
+        held_.erase(id);
+    }
+    uint64_t allocated = 0, reserved = 0;
+    bool ran_out = false;
+
+private:
+    enum Unit : char { kNone, kFree, kUsed };
+    static constexpr std::size_t kNowhere = std::size_t(-1);
+    struct Range {
+        std::size_t page; // units
+        std::vector<Unit> units = {};
+    };
+    struct Held {
+        Range* range;
+        std::size_t at, size;
+    };
+    // End of the run from `at` on of which each unit `is` so.
+    template <typename Is>
+    static std::size_t end_of(const Range& range, std::size_t at, Is&& is)
+    {
+        while (at < range.units.size() && is(range.units[at]))
+            ++at;
+        return at;
+    }
+    static std::size_t fit(const Range& range, std::size_t size)
+    {
+        const auto free = [](Unit unit) { return unit == kFree; };
+        const auto none = [](Unit unit) { return unit == kNone; };
+        std::map<std::pair<std::size_t, std::size_t>, std::size_t> runs; // bytes and place: with what it can become
+        for (std::size_t at = 0; at < range.units.size();) {
+            const std::size_t end = end_of(range, at, free);
+            if (end - at >= size) {
+                const std::size_t room = end_of(range, end, none);
+                runs[{end - at, at}] = (room == range.units.size() && room > end ? room + (1u << 30) : room) - at;
+            }
+            at = end + 1;
+        }
+        if (runs.empty())
+            return kNowhere;
+        auto best = runs.begin();
+        for (auto next = std::next(best); next != runs.end() && next->second < best->second; ++next)
+            best = next;
+        return best->first.second;
+    }
+    static std::size_t lowest(const Range& range, std::size_t size)
+    {
+        for (std::size_t at = 0;; ++at) {
+            const std::size_t end = end_of(range, at, [](Unit unit) { return unit != kUsed; });
+            if (end - at >= size
+                && std::find(range.units.begin() + long(at), range.units.begin() + long(end), kNone)
+                    != range.units.begin() + long(end))
+                return at;
+            at = end;
+        }
+    }
+    static uint64_t needed(const Range& range, std::size_t at, std::size_t size)
+    {
+        uint64_t bytes = 0;
+        for (std::size_t page = at / range.page; page * range.page < at + size; ++page)
+            bytes += range.units[page * range.page] == kNone ? range.page * 512 : 0;
+        return bytes;
+    }
+    void give_back()
+    {
+        for (Range& range : ranges_)
+            for (std::size_t at = 0; at + range.page <= range.units.size(); at += range.page)
+                if (end_of(range, at, [](Unit unit) { return unit == kFree; }) >= at + range.page) {
+                    std::fill_n(range.units.begin() + long(at), range.page, kNone);
+                    reserved -= range.page * 512;
+                }
+    }
+    uint64_t capacity_;
+    std::array<Range, 2> ranges_{Range{2 * kMiB / 512}, Range{20 * kMiB / 512}};
+    std::map<uint64_t, Held> held_;
+    uint64_t last_ = 0;
+};
+
+TEST(ExpandableSegments, AgreeWithNaiveOnes)
+{
+    std::mt19937_64 random(5);
+    for (const uint64_t capacity : {uint64_t(1) << 40, 90 * kMiB, 60 * kMiB}) {
+        CachingAllocator memory({.capacity = capacity, .expandable = true});
+        NaiveExpandable naive(capacity);
+        std::vector<std::pair<uint64_t, uint64_t>> held;
+        for (int i = 0; i < 300; ++i) {
+            if (!held.empty() && (held.size() > 25 || random() % 5 < 2)) {
+                const std::size_t at = random() % held.size();
+                memory.free(held[at].first);
+                naive.free(held[at].second);
+                held.erase(held.begin() + long(at));
+            } else {
+                const uint64_t bytes = 1 + random() % (uint64_t(1) << (9 + random() % 15));
+                held.emplace_back(memory.allocate(bytes), naive.allocate(bytes));
+            }
+            ASSERT_EQ(memory.allocated(), naive.allocated) << capacity << " " << i;
+            ASSERT_EQ(memory.reserved(), naive.reserved) << capacity << " " << i;
+            ASSERT_EQ(memory.ran_out(), naive.ran_out) << capacity << " " << i;
         }
     }
 }

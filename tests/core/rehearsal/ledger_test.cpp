@@ -174,7 +174,7 @@ TEST(Ledger, MemoryForGoodIsOnNoTape)
 
 TEST(Ledger, MemoryRunsOutInANamedPass)
 {
-    Ledger ledger(uint64_t(30) << 20);
+    Ledger ledger({.capacity = uint64_t(30) << 20});
     (void)ledger.allocate(uint64_t(20) << 20);
     EXPECT_EQ(ledger.ran_out(), "");
     ledger.begin_pass({ActionKind::forward, 3, 1});
