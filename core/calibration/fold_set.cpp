@@ -160,4 +160,14 @@ Stack with_fold(Stack stack, const Fold& fold)
     return stack;
 }
 
+Stack without_generation(Stack stack, const std::string& generation)
+{
+    std::erase_if(stack.measured, [&](const auto& measured) {
+        if (measured.second.generation == generation)
+            stack.gpu_constants.erase(measured.first);
+        return measured.second.generation == generation;
+    });
+    return stack;
+}
+
 } // namespace fourfold

@@ -52,5 +52,7 @@ Expected<std::vector<FoldSet>> find_fold_sets(const std::string& table);
 
 // The stack with the fold's constants in place of its own.
 Stack with_fold(Stack stack, const Fold& fold);
+// The stack as if it had never been measured on GPUs of that generation.
+Stack without_generation(Stack stack, const std::string& generation);
 
 } // namespace fourfold

@@ -96,6 +96,8 @@ ScoredTable score_table(const MeasuredTable& table, const FoldSet* folds)
         }
         ResolvedPlan plan = row.plan;
         plan.stack = with_fold(std::move(plan.stack), *fold);
+        if (folds->split == RowSplit::generation)
+            plan.stack = without_generation(std::move(plan.stack), group);
         scored.rows.push_back(score_row(row, plan));
         scored.rows.back().group = folds->split == RowSplit::halves ? group_key(row, RowSplit::table) : group;
     }

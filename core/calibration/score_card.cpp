@@ -42,7 +42,7 @@ void add_releases(std::vector<Figures>& sections, const Rows& all)
 std::vector<Figures> sections_of(const Rows& all)
 {
     std::vector<Figures> sections{figures_of("all rows", all)};
-    Rows core, core_layouts;
+    Rows core, core_layouts, dense, experts;
     std::vector<std::string> tables;
     std::map<std::string, Rows> by_table;
     for (const ScoredRow* row : all) {
@@ -50,6 +50,7 @@ std::vector<Figures> sections_of(const Rows& all)
             core.push_back(row);
         if (row->row->in_core_layout)
             core_layouts.push_back(row);
+        (row->row->plan.model.experts ? experts : dense).push_back(row);
         if (by_table[row->row->table].empty())
             tables.push_back(row->row->table);
         by_table[row->row->table].push_back(row);
@@ -61,6 +62,10 @@ std::vector<Figures> sections_of(const Rows& all)
         sections.back().fits = layouts.fits;
         sections.back().runs = layouts.runs;
         sections.back().planner = layouts.planner;
+    }
+    if (!dense.empty() && !experts.empty()) {
+        sections.push_back(figures_of("dense", dense));
+        sections.push_back(figures_of("experts", experts));
     }
     if (tables.size() > 1) {
         for (const std::string& table : tables)

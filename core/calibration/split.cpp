@@ -34,6 +34,8 @@ std::string group_key(const MeasuredRow& row, RowSplit split)
         return "h " + std::to_string(row.plan.model.hidden) + " L " + std::to_string(row.plan.model.layers);
     case RowSplit::source:
         return row.source;
+    case RowSplit::generation:
+        return row.plan.cluster.gpu.generation.empty() ? row.plan.cluster.gpu.id : row.plan.cluster.gpu.generation;
     case RowSplit::halves:
         return half(row.table);
     case RowSplit::table:

@@ -17,12 +17,13 @@ enum class RowSplit {
     block, // (tp, cp, pp)
     model, // hidden size and layers
     source, // the `source` column, where several sources tell of one software
+    generation, // of the GPU: what fits to other chips say of it
     halves, // two folds: the groups of `table` by the lowest bit of the first byte of the SHA-256 of their name
 };
 
 template <>
 inline constexpr auto kWords<RowSplit> = std::to_array<std::string_view>(
-    {"table", "section", "block", "model", "source", "halves"});
+    {"table", "section", "block", "model", "source", "generation", "halves"});
 
 // The group of a row: rows with equal keys are left out together.
 std::string group_key(const MeasuredRow& row, RowSplit split);

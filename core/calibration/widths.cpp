@@ -78,8 +78,12 @@ double added_width(const std::vector<OuterError>& errors, const Widths& widths, 
     return std::max(own, std::sqrt((count * own * own + kUsualGroups * prior * prior) / (count + kUsualGroups)));
 }
 
-// Stack, GPU and source of measured runs.
-using Measured = std::set<std::array<std::string, 3>>;
+// What was measured of a stack, and by which source.
+struct MeasuredGpu {
+    std::string stack, source, gpu, generation;
+    auto operator<=>(const MeasuredGpu&) const = default;
+};
+using Measured = std::set<MeasuredGpu>;
 
 Measured measured_of(const std::vector<ScoreCard>& cards)
 {
@@ -88,31 +92,48 @@ Measured measured_of(const std::vector<ScoreCard>& cards)
         if (card.views.empty())
             continue;
         for (const ScoredRow& scored : card.views.front().scored.rows) {
+            const Gpu& gpu = scored.row->plan.cluster.gpu;
             if (scored.row->ran())
-                measured.insert({scored.row->plan.stack.id, scored.row->plan.cluster.gpu.id, scored.row->source});
+                measured.insert({scored.row->plan.stack.id, scored.row->source, gpu.id, gpu.generation});
         }
     }
     return measured;
 }
 
+std::string family_of(const ModelShape& model)
+{
+    const int experts = model.experts ? model.experts->count : 0;
+    return "h " + std::to_string(model.hidden) + " e " + std::to_string(experts);
+}
+
 void add_view(std::vector<OuterError>& list, const ScoreCard& card, const Measured& measured,
     const TableSources& sources, const Presets& presets)
 {
-    const auto add = [&](const ScoredRow& scored, Kind kind, const std::string& stack, double error) {
+    const auto add = [&](const ScoredRow& scored, Kind kind, const std::string& stack, double error) -> OuterError& {
         const MeasuredRow& row = *scored.row;
-        const std::string& gpu = row.plan.cluster.gpu.id;
-        const bool new_gpu = kind == Kind::elsewhere
-            && std::none_of(measured.begin(), measured.end(),
-                [&](const auto& run) { return run[0] == stack && run[1] == gpu && run[2] != row.source; });
-        list.push_back({kind, row.source, stack, gpu, scored.group, band_of(row.plan.gpus),
-            row.plan.model.experts.has_value(), error, new_gpu});
+        const Gpu& gpu = row.plan.cluster.gpu;
+        const auto nowhere_else = [&](const std::string MeasuredGpu::*what, const std::string& its) {
+            return kind == Kind::elsewhere && std::ranges::none_of(measured, [&](const MeasuredGpu& run) {
+                return run.stack == stack && run.source != row.source && run.*what == its;
+            });
+        };
+        list.push_back({kind, row.source, stack, gpu.id, scored.group, band_of(row.plan.gpus),
+            row.plan.model.experts.has_value(), error, gpu.generation, nowhere_else(&MeasuredGpu::gpu, gpu.id),
+            nowhere_else(&MeasuredGpu::generation, gpu.generation), family_of(row.plan.model)});
+        return list.back();
     };
     const bool has_folds = card.views.front().scored.split.has_value();
     for (const ScoreView& view : card.views) {
+        const bool by_generation = view.scored.split == RowSplit::generation;
+        if (!by_generation && view.scored.split != RowSplit::source)
+            continue;
         for (const ScoredRow& scored : view.scored.rows) {
-            const auto error = view.scored.split == RowSplit::source ? scored.log_error() : std::nullopt;
-            if (error && scored.row->in_core && !scored.row->excluded && scored.row->ran())
-                add(scored, Kind::elsewhere, scored.row->plan.stack.id, *error);
+            const auto error = scored.log_error();
+            if (!error || !scored.row->in_core || scored.row->excluded || !scored.row->ran())
+                continue;
+            OuterError& outer = add(scored, Kind::elsewhere, scored.row->plan.stack.id, *error);
+            outer.new_gpu = outer.new_gpu || by_generation;
+            outer.new_generation = outer.new_generation || by_generation;
         }
     }
     std::map<std::string, std::optional<Stack>> stacks;
@@ -236,7 +257,7 @@ double Widths::of(const OuterError& error) const
     const auto body = measured.find({error.stack, error.gpu});
     const bool own = error.kind == Kind::left_out && body != measured.end();
     const double band = own ? body->second[index(error.band)] : usual[index(error.band)];
-    const double more = error.kind == Kind::elsewhere ? added_in_squares(elsewhere, error.new_gpu ? gpu : 0)
+    const double more = error.kind == Kind::elsewhere ? added_in_squares(elsewhere, error.new_generation ? gpu : 0)
         : error.kind == Kind::unmeasured              ? unmeasured
                                                       : 0;
     const auto routed = experts_of.find(error.stack);
@@ -269,22 +290,26 @@ Widths widths_of(const std::vector<OuterError>& errors)
         for (const Band band : kBands)
             widths.measured[body][index(band)] = predictive_width(own[index(band)], usual[index(band)]);
     }
-    const auto add = [&](double Widths::*width, Constant believed, std::string OuterError::*group,
-                         const std::function<bool(const OuterError&)>& keep) {
-        widths.*width = added_width(
-            those(errors, keep), widths, believed, [group](const OuterError& error) { return error.*group; });
-    };
-    add(&Widths::unmeasured, Constant::interval_unmeasured, &OuterError::source,
+    const auto add
+        = [&](double Widths::*width, Constant believed, const std::function<std::string(const OuterError&)>& group,
+              const std::function<bool(const OuterError&)>& keep) {
+              widths.*width = added_width(those(errors, keep), widths, believed, group);
+          };
+    const auto source = [](const OuterError& error) { return error.source; };
+    add(&Widths::unmeasured, Constant::interval_unmeasured, source,
         [](const OuterError& e) { return e.kind == Kind::unmeasured && !e.experts; });
-    add(&Widths::elsewhere, Constant::interval_elsewhere, &OuterError::source,
+    add(&Widths::elsewhere, Constant::interval_elsewhere, source,
         [](const OuterError& e) { return e.kind == Kind::elsewhere && !e.new_gpu && !e.experts; });
-    add(&Widths::gpu, Constant::interval_gpu, &OuterError::gpu,
-        [](const OuterError& e) { return e.kind == Kind::elsewhere && e.new_gpu && !e.experts; });
-    // Rows of one model on one GPU vouch for each other. Where nothing of the software was measured, its width for
-    // sources holds what experts add.
-    const auto model_on_gpu = [](const OuterError& error) { return error.group + " on " + error.gpu; };
+    // What a software gets wrong of a chip that it never ran on is one error for all GPUs that have it.
+    const auto chip = [](const OuterError& error) { return error.stack + " on " + error.generation; };
+    add(&Widths::gpu, Constant::interval_gpu, chip,
+        [](const OuterError& e) { return e.kind == Kind::elsewhere && e.new_generation && !e.experts; });
+    // Rows of one model on one GPU vouch for each other, also of one that was cut to fewer layers. Where nothing of the
+    // software was measured, its width for sources holds what experts add.
+    const auto model_on_gpu = [](const OuterError& error) { return error.family + " on " + error.gpu; };
     const Widths dense = widths;
-    const auto routed = those(errors, [](const OuterError& e) { return e.kind != Kind::unmeasured && e.experts; });
+    const auto routed = those(
+        errors, [](const OuterError& e) { return e.kind != Kind::unmeasured && e.experts && !e.new_generation; });
     widths.experts = added_width(routed, dense, Constant::interval_experts, model_on_gpu);
     for (const auto& [stack, gpu] : bodies) {
         const auto own
@@ -305,8 +330,8 @@ std::vector<Coverage> nested_coverage(const std::vector<OuterError>& errors)
         const auto [found, is_new] = known.try_emplace(key);
         if (is_new)
             found->second = widths_of(those(errors, [&](const OuterError& other) {
-                return other.source != row.source
-                    || (left_out && other.kind == Kind::left_out && other.group != row.group);
+                const bool alike = other.group == row.group || (row.experts && other.family == row.family);
+                return other.source != row.source || (left_out && other.kind == Kind::left_out && !alike);
             }));
         return found->second;
     };
@@ -332,10 +357,17 @@ std::vector<Coverage> nested_coverage(const std::vector<OuterError>& errors)
                 those(rows, [&](const OuterError& e) { return e.band == band && !e.experts; }));
         add(name + ", experts", those(rows, [](const OuterError& e) { return e.experts; }));
     };
+    struct Hardware {
+        const char* what;
+        bool new_gpu, new_generation;
+    };
+    constexpr std::array kHardware{Hardware{"", false, false},
+        Hardware{" on another GPU of its generation", true, false}, Hardware{" on another generation", true, true}};
     for (const Kind kind : kKinds) {
-        for (const bool new_gpu : {false, true})
-            add_kind(std::string(fourfold::name(kind)) + (new_gpu ? " on another GPU" : ""),
-                those(errors, [&](const OuterError& e) { return e.kind == kind && e.new_gpu == new_gpu; }));
+        for (const auto& [what, new_gpu, new_generation] : kHardware)
+            add_kind(std::string(fourfold::name(kind)) + what, those(errors, [&](const OuterError& e) {
+                return e.kind == kind && e.new_gpu == new_gpu && e.new_generation == new_generation;
+            }));
     }
     return list;
 }

@@ -48,7 +48,7 @@ double beyond(double error, double half_width);
 struct OuterError {
     enum class Kind {
         left_out, // by its own software, fitted without its group
-        elsewhere, // by the same software fitted to another source alone
+        elsewhere, // by the same software fitted to another source alone, or to GPUs of other generations
         unmeasured, // by a software of which nothing was measured
     };
     Kind kind = Kind::left_out;
@@ -56,12 +56,15 @@ struct OuterError {
     Band band = Band::node;
     bool experts = false;
     double error = 0;
-    bool new_gpu = false; // elsewhere: of which the other sources of the software have none
+    std::string generation = {}; // of the GPU
+    // elsewhere: those that the prediction rests on had none of this GPU, none of its generation.
+    bool new_gpu = false, new_generation = false;
+    std::string family = {}; // of the model: those that differ in their layers' number alone are one
 };
 std::string_view name(OuterError::Kind kind); // "left out", "same software, elsewhere", "software never measured"
 
-// Of every row of the cards' cores that ran: left out where the source has folds, and predicted by stacks that its
-// entry in sources.json names (`also_with`) and by `generic`.
+// Of every row of the cards' cores that ran: left out where the source has folds, predicted by what other sources and
+// GPUs of other generations say alone, by stacks that its entry in sources.json names (`also_with`) and by `generic`.
 std::vector<OuterError> outer_errors(
     const std::vector<ScoreCard>& cards, const TableSources& sources, const Presets& presets);
 
@@ -70,7 +73,8 @@ struct Widths {
     using Bands = std::array<double, 3>; // by Band
     std::map<std::pair<std::string, std::string>, Bands> measured; // by stack and GPU
     Bands usual{}; // of measured software
-    double elsewhere = 0, gpu = 0, unmeasured = 0;
+    double elsewhere = 0, unmeasured = 0;
+    double gpu = 0; // of a generation that the software was never measured on; one that it was adds nothing of its own
     double experts = 0; // of software that was never measured with them
     std::map<std::string, double> experts_of; // by stack that was measured with experts
     [[nodiscard]] double of(const OuterError& error) const;

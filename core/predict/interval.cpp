@@ -48,6 +48,15 @@ bool kernel_measured(const ResolvedPlan& plan)
     return plan.stack.measured_with(plan.cluster.gpu.id, plan.training.attention);
 }
 
+// Did the software run on a GPU of this generation? What it makes of the chip is known then.
+bool generation_measured(const ResolvedPlan& plan)
+{
+    const std::string& generation = plan.cluster.gpu.generation;
+    return !generation.empty() && std::ranges::any_of(plan.stack.measured, [&](const auto& measured) {
+        return measured.second.generation == generation;
+    });
+}
+
 // Where its measurements were made: of its release, on this cluster or on one that the user's own constants were fitted
 // on.
 bool measured_here(const ResolvedPlan& plan)
@@ -227,7 +236,7 @@ double time_half_width(const ResolvedPlan& plan)
         add(Constant::interval_unmeasured);
     else if (!measured_here(plan))
         add(Constant::interval_elsewhere);
-    if (!plan.stack.measured.empty() && !plan.stack.calibrated_for(plan.cluster.gpu.id))
+    if (!plan.stack.measured.empty() && !plan.stack.calibrated_for(plan.cluster.gpu.id) && !generation_measured(plan))
         add(Constant::interval_gpu);
     const bool new_products = plan.training.precision == Precision::nvfp4 && !was_measured(Regime::nvfp4, plan);
     if (domain != nullptr && (new_products || !kernel_measured(plan)))

@@ -81,8 +81,15 @@ Expected<LeftOut> fit_left_out(
                 rows.push_back(corpus.rows[i]);
         }
         FOURFOLD_TRY(const FitResult fit, fit_stack(cold, set, rows, options));
-        Fold fold = fold_of(fit.stack, set, set.gpus);
+        const bool by_generation = split == RowSplit::generation;
+        std::vector<std::string> gpus = set.gpus;
+        std::erase_if(gpus, [&](const std::string& gpu) { // they have no constants then: without_generation()
+            return by_generation
+                && std::ranges::none_of(rows, [&](const FitRow& row) { return row.plan.cluster.gpu.id == gpu; });
+        });
+        Fold fold = fold_of(fit.stack, set, gpus);
         fold.held_out = {key};
+        const Stack left = with_fold(full, fold), without = by_generation ? without_generation(left, key) : left;
         folds.folds.push_back(std::move(fold));
         std::vector<std::size_t> held;
         for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -90,7 +97,7 @@ Expected<LeftOut> fit_left_out(
                 held.push_back(i);
         }
         for_each_parallel(held.size(), options.threads,
-            [&](std::size_t i) { result.predictions[held[i]] = predict_row(fit.stack, corpus.rows[held[i]]); });
+            [&](std::size_t i) { result.predictions[held[i]] = predict_row(without, corpus.rows[held[i]]); });
     }
     for (const MeasuredTable& table : corpus.tables) {
         folds.table = table.name;

@@ -92,8 +92,7 @@ std::vector<std::string> tables()
     return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, Bounds, testing::ValuesIn(tables()),
-    [](const auto& info) { return info.param.substr(0, info.param.find('_')); });
+INSTANTIATE_TEST_SUITE_P(Tables, Bounds, testing::ValuesIn(tables()), [](const auto& info) { return info.param; });
 
 } // namespace
 } // namespace fourfold::test

@@ -198,6 +198,14 @@ TEST(Regimes, RangesGrowWithTheDistanceFromWhatWasMeasured)
     other.cluster.id = "another";
     expect_wider(other, "another site");
     expect_wider(plan_of(16, {{"tp", 2}, {"dp", 8}}, "dgx-b200"), "another GPU");
+    // The stack ran on TSUBAME's Hoppers and on ABCI's Amperes, on no Blackwell.
+    const ResolvedPlan same_chip = plan_of(16, {{"tp", 2}, {"dp", 8}}, "dgx-h100");
+    ASSERT_FALSE(same_chip.stack.measured.contains(same_chip.cluster.gpu.id));
+    expect_wider(same_chip, "another GPU of the generation");
+    EXPECT_GT(time_half_width(plan_of(16, {{"tp", 2}, {"dp", 8}}, "dgx-b200")), time_half_width(same_chip));
+    ResolvedPlan unnamed = same_chip;
+    unnamed.cluster.gpu.generation = "";
+    EXPECT_GT(time_half_width(unnamed), time_half_width(same_chip)) << "nobody knows what its chip is";
     other = plan;
     other.training.attention = AttentionKernel::unfused;
     expect_wider(other, "another kernel");

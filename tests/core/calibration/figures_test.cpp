@@ -289,10 +289,14 @@ TEST(Splits, GroupsOfARow)
     EXPECT_EQ(group_key(row, RowSplit::model), "h 1024 L 24");
     row.source = "ours";
     EXPECT_EQ(group_key(row, RowSplit::source), "ours");
+    row.plan.cluster.gpu.id = "a100";
+    EXPECT_EQ(group_key(row, RowSplit::generation), "a100") << "of a chip that nobody named, its own";
+    row.plan.cluster.gpu.generation = "ampere";
+    EXPECT_EQ(group_key(row, RowSplit::generation), "ampere");
     const bool odd = std::stoi(sha256_hex(row.table).substr(0, 2), nullptr, 16) % 2 == 1;
     EXPECT_EQ(group_key(row, RowSplit::halves), odd ? "half 1" : "half 0");
     EXPECT_THAT(from_text<RowSplit>("rows", "x").error().line(),
-        HasSubstr("expected one of table, section, block, model, source, halves"));
+        HasSubstr("expected one of table, section, block, model, source, generation, halves"));
 }
 
 TEST(Folds, RoundTripAndReplacement)
@@ -316,6 +320,22 @@ TEST(Folds, RoundTripAndReplacement)
     EXPECT_EQ(changed.constant("gemm_efficiency", "", 0), 0.5);
     EXPECT_EQ(changed.constant("step_overhead_s", "", 0), 0.1);
     EXPECT_EQ(changed.constant("gemm_half_k", "h100-80gb-sxm", 0), 7);
+}
+
+// A fold that leaves out a generation answers for its GPUs as for those that nobody measured.
+TEST(Folds, WhatIsLeftOutByGenerationWasNeverMeasured)
+{
+    Stack stack;
+    stack.constants["gemm_efficiency"] = 0.8;
+    for (const auto& [gpu, generation] : {std::pair("a100", "ampere"), {"h100", "hopper"}, {"h200", "hopper"}}) {
+        stack.gpu_constants[gpu]["gemm_efficiency"] = 0.9;
+        stack.measured[gpu].generation = generation;
+    }
+    const Stack left = without_generation(stack, "hopper");
+    EXPECT_TRUE(left.calibrated_for("a100"));
+    EXPECT_FALSE(left.calibrated_for("h100") || left.calibrated_for("h200"));
+    EXPECT_EQ(left.measured.size(), 1U);
+    EXPECT_EQ(left.constant("gemm_efficiency", "h200", 0), 0.8);
 }
 
 TEST(Folds, BadSetsAreNamed)

@@ -101,6 +101,67 @@ TEST(Widths, HoldSourcesThatHadNoPartInThem)
     EXPECT_LT(wide, 1.5 * 1.645 * std::hypot(0.15, 0.05)) << "and are not far wider than they must be";
 }
 
+// Chips that a software never ran on, each with an error of its own; GPUs of a chip that it did run on have none.
+TEST(Widths, WhatANewChipAddsIsNoOthers)
+{
+    std::mt19937 random(7);
+    std::vector<OuterError> errors;
+    for (int chip = 0; chip < 12; ++chip) {
+        const double own = chip % 2 == 0 ? 0.4 : -0.4;
+        for (int row = 0; row < 40; ++row) {
+            OuterError error;
+            error.kind = OuterError::Kind::elsewhere;
+            error.source = "source " + std::to_string(row % 4);
+            error.stack = "stack";
+            error.generation = "chip " + std::to_string(chip);
+            error.gpu = error.generation + (row % 2 == 0 ? ", much memory" : ", little");
+            error.group = error.gpu;
+            error.new_gpu = error.new_generation = true;
+            error.error = own + 0.02 * normal(random);
+            errors.push_back(error);
+            error.new_generation = false;
+            error.error -= own;
+            errors.push_back(error);
+        }
+    }
+    const Widths widths = widths_of(errors);
+    EXPECT_GT(widths.gpu, 0.3);
+    OuterError error = errors[0];
+    EXPECT_NEAR(widths.of(error), std::hypot(widths.elsewhere, widths.gpu), 1e-12);
+    error.new_generation = false;
+    EXPECT_NEAR(widths.of(error), widths.elsewhere, 1e-12);
+    for (const Coverage& coverage : nested_coverage(errors))
+        EXPECT_GT(*coverage.crossed, 0.85) << coverage.name;
+}
+
+// A mixture of experts that is well predicted, measured whole and cut to fewer layers four times, is one model: it must
+// not hide behind its cuts that another is half wrong.
+TEST(Widths, CutsOfOneMixtureAreOneModel)
+{
+    std::vector<OuterError> errors;
+    const auto add = [&](const char* family, const char* group, double error) {
+        for (const double sign : {1, -1}) {
+            OuterError row;
+            row.source = "source";
+            row.stack = "stack";
+            row.gpu = "gpu";
+            row.experts = true;
+            row.family = family;
+            row.group = group;
+            row.error = sign * error;
+            errors.push_back(row);
+        }
+    };
+    for (const char* gpu : {"1", "2", "3", "4", "5", "6", "7", "8"})
+        add(gpu, gpu, 0.01);
+    add("wrong", "wrong", 0.6);
+    const double alone = widths_of(errors).experts_of.at("stack");
+    EXPECT_GT(alone, 0.5) << "one of nine";
+    for (const char* cut : {"2 layers", "4 layers", "8 layers", "16 layers"})
+        add("1", cut, 0.01);
+    EXPECT_EQ(widths_of(errors).experts_of.at("stack"), alone);
+}
+
 TEST(Widths, WhatASourceAddsIsFoundAgain)
 {
     const Widths widths = widths_of(synthetic(3, 0.3, 0.02));
