@@ -17,7 +17,7 @@ using ::testing::Not;
 
 class TuiKernels : public Tui {
 protected:
-    [[nodiscard]] std::filesystem::path trace(int rank) const
+    std::filesystem::path trace(int rank) const
     {
         std::filesystem::create_directories(folder_ / "traces");
         const std::filesystem::path file = folder_ / "traces" / ("rank" + std::to_string(rank) + ".json");
