@@ -145,10 +145,11 @@ void Linear::run()
     std::fflush(stdout);
 }
 
-// What is read has its figures: they take a few milliseconds, and lines of a pipe do not wait for them.
+// What is read has its figures: they take a few milliseconds, on a computer with much else to do more, and lines of a
+// pipe do not wait for them.
 void Linear::await_answer()
 {
-    constexpr std::chrono::milliseconds kPatience{500};
+    constexpr std::chrono::milliseconds kPatience{5000};
     const auto begin = std::chrono::steady_clock::now();
     const auto is_due = [&] { return desk_.plan().state().is_valid() && !desk_.plan().is_answered(); };
     while (is_due() && std::chrono::steady_clock::now() - begin < kPatience) {

@@ -27,7 +27,7 @@ Key read_paste(std::size_t& answers)
     std::string tail; // where the end may begin
     std::array<char, kEnd.size()> block{};
     int there = 0; // bytes that can be read without a wait
-    while (tail != kEnd && signals_held.ending == 0) {
+    while (tail != kEnd && !signals_held.ending) {
         pollfd source{STDIN_FILENO, POLLIN, 0};
         if (there <= 0 && (::poll(&source, 1, kPatience) <= 0 || ::ioctl(STDIN_FILENO, FIONREAD, &there) != 0))
             break;

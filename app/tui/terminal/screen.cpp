@@ -186,7 +186,7 @@ Screen::~Screen()
 
 void Screen::enter()
 {
-    signals_held.entered = 1;
+    signals_held.entered = true;
     ::curs_set(0);
     ::refresh();
     send(kModesOn);
@@ -208,7 +208,7 @@ void Screen::leave()
     hear_out();
     ::endwin();
     send(clears_line_); // the last one, where the shell goes on
-    signals_held.entered = 0;
+    signals_held.entered = false;
 }
 
 void Screen::choose_colors(bool wanted)
@@ -341,13 +341,13 @@ void Screen::show(const Canvas& canvas)
     ::curs_set(cursor ? 1 : 0);
     if (cursor)
         ::move(canvas.cursor_row, canvas.cursor_column);
-    signals_held.writing = 1;
+    signals_held.writing = true;
     if (!is_ending())
         ::refresh();
     flow_.sent(sent.bytes);
     if (asks_ && flow_.asks(Flow::Clock::now()))
         send(kQuestion);
-    signals_held.writing = 0;
+    signals_held.writing = false;
 }
 
 void Screen::redraw()
@@ -369,7 +369,7 @@ void Screen::wait(int milliseconds)
     if (::poll(sources.data(), sources.size(), milliseconds) < 0 && errno != EINTR)
         return;
     if ((sources[0].revents & (POLLHUP | POLLERR)) != 0)
-        signals_held.ending = 1; // the terminal is gone
+        signals_held.ending = true; // the terminal is gone
     std::array<char, 64> told{};
     for (ssize_t got = 0; (got = ::read(signals_held.pipe[0], told.data(), told.size())) > 0;) {
         for (ssize_t i = 0; i < got; ++i) {
@@ -394,7 +394,7 @@ void Screen::wake()
 
 bool Screen::is_ending() const
 {
-    return signals_held.ending != 0;
+    return signals_held.ending;
 }
 
 void Screen::suspend()

@@ -24,8 +24,8 @@ void on_signal(int number)
     } else if (number == SIGCONT) {
         tell_loop('c');
     } else {
-        signals_held.ending = 1;
-        if (signals_held.writing != 0)
+        signals_held.ending = true;
+        if (signals_held.writing)
             drop_unread(); // curses would go on waiting for a reader
         tell_loop('e');
     }
@@ -34,7 +34,7 @@ void on_signal(int number)
 // The program is lost, the terminal is not.
 void on_fatal(int number)
 {
-    if (signals_held.entered != 0) {
+    if (signals_held.entered) {
         [[maybe_unused]] const ssize_t written
             = ::write(STDOUT_FILENO, signals_held.restore, signals_held.restore_size);
         ::tcsetattr(STDIN_FILENO, TCSANOW, &signals_held.found);

@@ -3,6 +3,7 @@
 // as it was, and Ctrl+Z.
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <termios.h>
@@ -15,9 +16,11 @@ struct SignalsHeld {
     termios found{}; // the terminal's modes before
     char restore[256] = {}; // what leaves the terminal as it was
     std::size_t restore_size = 0;
-    volatile std::sig_atomic_t ending = 0; // SIGTERM, SIGHUP or SIGINT came, or the terminal is gone
-    volatile std::sig_atomic_t entered = 0; // the terminal is ours now
-    volatile std::sig_atomic_t writing = 0; // to the terminal, which may not read
+    // A handler runs on whichever thread the signal meets: atomic, not only of the type that signals ask for.
+    std::atomic<bool> ending{false}; // SIGTERM, SIGHUP or SIGINT came, or the terminal is gone
+    std::atomic<bool> entered{false}; // the terminal is ours now
+    std::atomic<bool> writing{false}; // to the terminal, which may not read
+    static_assert(std::atomic<bool>::is_always_lock_free);
 };
 extern SignalsHeld signals_held;
 
