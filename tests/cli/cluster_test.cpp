@@ -49,7 +49,7 @@ TEST_F(ClusterCommands, WithoutProcARunSaysThatItCannotBeWatched)
     fs::permissions(wrapped, fs::perms::owner_all);
     use_program(wrapped);
     EXPECT_EQ(fourfold({"predict", tiny_plan()}).status, 0);
-    const Output run = fourfold({"run", tiny_plan(), "--target", "local"});
+    const Output run = fourfold({"run", tiny_plan(), "--target", "local", "--trainer", FOURFOLD_FAKE_TRAINER});
     EXPECT_EQ(run.status, 1);
     EXPECT_THAT(lines_of(run.err).back(), HasSubstr("ranks cannot be watched: /proc is not mounted"));
 }
