@@ -209,7 +209,11 @@ TEST_P(Options, WithOddValuesAreOneLineAndLoseNothing)
 
 TEST_P(Options, ArgumentsThatAreNoneAreNamed)
 {
+    // More arguments of this one are tables, of which each is answered for itself.
+    const bool takes_more = GetParam() == "validate";
     for (const char* more : {"--nonsense", "nul", "", "a\nb"}) {
+        if (takes_more && std::string(more) != "--nonsense")
+            continue;
         Words arguments = call();
         arguments.emplace_back(more);
         expect_contract(arguments);
