@@ -10,10 +10,31 @@
 
 namespace fourfold::cli {
 
+namespace {
+// A word of the command line may be a file that "$(cat ...)" put there. What is named is at the beginning, a field at
+// the end.
+std::string without_middle(const std::string& text, std::size_t most)
+{
+    if (text.size() <= most)
+        return text;
+    const auto is_inside = [&text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+    std::size_t head = most / 2, tail = text.size() - most / 2;
+    while (head > 0 && is_inside(head))
+        --head;
+    while (tail < text.size() && is_inside(tail))
+        ++tail;
+    return text.substr(0, head) + "..." + text.substr(tail);
+}
+} // namespace
+
 int fail(const Problem& problem)
 {
+    constexpr std::size_t kLongestPlace = 400, kLongestMessage = 1200;
+    Problem shown = problem;
+    shown.where = without_middle(problem.where, kLongestPlace);
+    shown.message = without_middle(problem.message, kLongestMessage);
     std::cout.flush();
-    std::cerr << "fourfold: " + problem.line() + "\n" << std::flush;
+    std::cerr << "fourfold: " + shown.line() + "\n" << std::flush;
     return problem.exit_status();
 }
 

@@ -57,7 +57,8 @@ std::string suggestion(const CLI::App& app)
 
 int unusable_arguments(const CLI::App& app, const CLI::ParseError& error)
 {
-    Problem problem{ProblemCode::bad_input, error.what(), "", "arguments"};
+    constexpr std::size_t kLongestWord = 400; // the parser repeats what it was given
+    Problem problem{ProblemCode::bad_input, printable(error.what(), kLongestWord), "", "arguments"};
     // A misspelt subcommand or option is named even where the parser first misses something else.
     const std::vector<std::string> left = app.remaining(true);
     if (!left.empty())
@@ -109,7 +110,7 @@ Expected<int> run(int argc, char** argv)
     cli.app.name("fourfold");
     cli.app.description("Plans, runs and measures 4D-parallel training of language models.\n"
                         "PLAN is a plan file or the id of a plan preset (`fourfold presets plans`).");
-    cli.app.set_version_flag("--version", "fourfold " FOURFOLD_VERSION);
+    cli.app.set_version_flag("-V,-v,--version", "fourfold " FOURFOLD_VERSION);
     cli.app.require_subcommand(1);
     cli.app.get_formatter()->column_width(34);
     add_predict(cli);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/json.h"
 
+#include "core/base/file_kind.h"
 #include "core/base/input_file.h"
 #include "core/base/text.h"
 
@@ -183,6 +184,8 @@ Expected<Json> parse_json(std::string_view text, const std::string& where)
         return problem("is empty, expected JSON");
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
         return Problem{ProblemCode::bad_input, "is in UTF-16, expected JSON in UTF-8", "save it as UTF-8", where};
+    if (const std::string_view kind = other_kind_of(text); !kind.empty())
+        return problem("is " + std::string(kind) + ", expected JSON");
     // The parser would take a NUL byte for the end and ignore what follows.
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
         return problem("not valid JSON: " + position(text, nul) + ": NUL byte");

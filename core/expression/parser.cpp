@@ -36,6 +36,7 @@ std::vector<std::string>::const_iterator spelling_of(const ExpressionField& fiel
         [value = lower_case(word)](const std::string& spelling) { return lower_case(spelling) == value; });
 }
 
+constexpr const char* kNoUnit = "numbers stand without a unit: memory in GiB, times in seconds";
 } // namespace
 
 std::span<const ExpressionFunction> expression_functions()
@@ -80,9 +81,12 @@ bool ExpressionParser::expect_kind(const Operand& operand, ValueKind kind)
 {
     if (operand.literal && operand.literal->kind == TokenKind::word) {
         const std::string& name = operand.literal->text;
-        const auto nearest = fields_.nearest(name);
+        const bool is_number = name.front() >= '0' && name.front() <= '9'; // "80GB"
+        const auto nearest = is_number ? std::vector<std::string>() : fields_.nearest(name);
         return fail(operand.begin, operand.end - operand.begin, "unknown field " + in_quotes(name),
-            nearest.empty() ? "" : "did you mean " + joined(nearest, " or ") + "?");
+            is_number             ? kNoUnit
+                : nearest.empty() ? ""
+                                  : "did you mean " + joined(nearest, " or ") + "?");
     }
     return operand.kind == kind
         || fail(operand.begin, operand.end - operand.begin,
@@ -102,6 +106,8 @@ bool ExpressionParser::parse(const std::string& text, ValueKind kind, Expression
     Operand whole;
     if (!either(whole))
         return false;
+    if (look().kind == TokenKind::word && at_ > 0 && tokens_[at_ - 1].kind == TokenKind::number) // "80 GB"
+        return fail(look().position, look().length, "found " + in_quotes(look().text) + " behind a number", kNoUnit);
     if (look().kind != TokenKind::end)
         return fail_here("an operator or the end");
     if (!expect_kind(whole, kind))

@@ -37,7 +37,8 @@ bool is_text(const fs::path& path)
 // As text comes that is not text yet.
 bool is_packed(const fs::path& path)
 {
-    constexpr std::array kEnds{".gz", ".zst", ".bz2", ".xz", ".lz4", ".zip", ".parquet", ".arrow"};
+    constexpr std::array kEnds{".gz", ".zst", ".bz2", ".xz", ".lz4", ".zip", ".parquet", ".arrow", ".pdf", ".docx",
+        ".odt", ".epub", ".html", ".htm", ".csv", ".tsv"};
     return std::find(kEnds.begin(), kEnds.end(), path.extension()) != kEnds.end();
 }
 
@@ -120,7 +121,7 @@ Expected<InputFiles> list_inputs(const std::vector<std::string>& names)
         if (!folder.packed.empty())
             found.warnings.push_back(folder.packed.front().string()
                 + (folder.packed.size() > 1 ? " and " + std::to_string(folder.packed.size() - 1) + " more" : "")
-                + " of " + name + " are left out: unpack what is to be trained on");
+                + " of " + name + " are left out: unpack or convert to text what is to be trained on");
     }
     return found;
 }

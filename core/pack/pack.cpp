@@ -79,7 +79,9 @@ public:
         : tokenizer_(std::move(tokenizer))
         , ends_(std::move(ends))
         , journal_(std::move(journal))
-        , output_(request.output.extension() == ".bin" ? fs::path(request.output).replace_extension() : request.output)
+        , output_(request.output.extension() == ".bin" || request.output.extension() == ".idx"
+                  ? fs::path(request.output).replace_extension()
+                  : request.output)
         , folder_(output_.string() + ".partial")
         , threads_(thread_count(request.threads, kMostThreads))
     {

@@ -63,7 +63,8 @@ Expected<std::filesystem::path> Presets::file(const std::string& kind, const std
         return *in_its_place;
     const std::string singular = kind.substr(0, kind.size() - 1);
     const std::vector<std::string> known = ids(kind);
-    const std::vector<std::string> near = nearest_words(id, known);
+    // "meta-llama/Llama-3.1-8B", as Hugging Face calls it.
+    const std::vector<std::string> near = nearest_words(id.substr(id.rfind('/') + 1), known);
     Problem problem{ProblemCode::not_found, "there is no " + singular + " preset " + in_quotes(id), "", ""};
     if (!near.empty())
         problem.hint = "did you mean " + joined(near, " or ") + "?";

@@ -36,7 +36,7 @@ int main(int argc, char** argv)
     if (argc > 0)
         take_name(argv[0]);
     const char* command = argc == 2 ? argv[1] : "";
-    if (std::strcmp(command, "version") == 0) {
+    if (std::strcmp(command, "version") == 0 || std::strcmp(command, "--version") == 0) {
         std::printf("fourfold-agent, protocol %d\n", fourfold::kProtocolVersion);
         return fourfold::status_after_output(0, "fourfold-agent");
     }
@@ -44,8 +44,9 @@ int main(int argc, char** argv)
         return fourfold::Session(STDIN_FILENO, STDOUT_FILENO).run();
     if (argc == 3 && std::strcmp(argv[1], "slurm-node") == 0)
         return fourfold::run_slurm_node(argv[2]);
-    std::fprintf(stderr,
+    const bool asked = std::strcmp(command, "--help") == 0 || std::strcmp(command, "-h") == 0;
+    std::fprintf(asked ? stdout : stderr,
         "fourfold-agent runs and supervises training ranks on a node; `fourfold run` starts it.\n"
         "usage: fourfold-agent session | version | slurm-node FOLDER\n");
-    return 2;
+    return fourfold::status_after_output(asked ? 0 : 2, "fourfold-agent");
 }

@@ -5,17 +5,22 @@
 // fourfold-trainer --export | --score | --generate: a checkpoint as a model folder, looked at (inference/tools.h).
 // Exit status: 0 done; 1 failed (an error event was written); 2 unusable input; 143 stopped by SIGTERM.
 #include "core/base/standard_streams.h"
+#include "core/base/text.h"
 #include "runner/trainer/inference/tools.h"
 #include "runner/trainer/metrics/stack_dump.h"
 #include "runner/trainer/rehearsal/rehearse.h"
 #include "runner/trainer/start_up.h"
 #include "runner/trainer/train.h"
 
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -77,8 +82,9 @@ Expected<trainer::Job> read_arguments(int argc, char** argv)
         const std::string argument = argv[i];
         std::string* value = argument == "--plan" ? &plan : argument == "--run-dir" ? &folder : nullptr;
         if (!value || i + 1 == argc)
-            return Problem{ProblemCode::bad_input, (value ? "no value after " : "unknown argument ") + argument,
-                "fourfold-trainer --plan PLAN.json --run-dir DIR", "fourfold-trainer"};
+            return Problem{ProblemCode::bad_input,
+                value ? "no value after " + argument : "unknown argument " + in_quotes(argument),
+                "see fourfold-trainer --help", "fourfold-trainer"};
         if (!value->empty())
             return Problem{ProblemCode::bad_input, argument + " is given twice", "", "fourfold-trainer"};
         *value = argv[++i];
@@ -119,20 +125,29 @@ int rehearse_plan(const char* file, trainer::RehearsalSettings settings)
 Expected<trainer::RehearsalSettings> rehearsal_settings(int argc, char** argv)
 {
     trainer::RehearsalSettings settings;
+    const auto unusable = [](const std::string& what) {
+        return Problem{ProblemCode::bad_input, what,
+            "fourfold-trainer --rehearse PLAN.json [--timeline] [--expert-imbalance SHARE]", "fourfold-trainer"};
+    };
+    if (argc < 3)
+        return unusable("no value after --rehearse");
+    bool has_share = false;
     for (int i = 3; i < argc; ++i) {
         const std::string argument = argv[i];
         if (argument == "--timeline") {
             settings.timeline = true;
-        } else if (argument == "--expert-imbalance" && i + 1 < argc) {
-            char* end = nullptr;
-            settings.expert_imbalance = std::strtod(argv[++i], &end);
-            if (end == argv[i] || *end != '\0' || !(settings.expert_imbalance >= 0))
-                return Problem{ProblemCode::bad_input, std::string("is no share: ") + argv[i], "0.3: 30 % more",
-                    "--expert-imbalance"};
-        } else {
-            return Problem{ProblemCode::bad_input, "unknown argument " + argument,
-                "fourfold-trainer --rehearse PLAN.json [--timeline] [--expert-imbalance SHARE]", "fourfold-trainer"};
+            continue;
         }
+        if (argument != "--expert-imbalance")
+            return unusable("unknown argument " + in_quotes(argument));
+        if (i + 1 == argc || std::exchange(has_share, true))
+            return unusable(i + 1 == argc ? "no value after " + argument : argument + " is given twice");
+        const std::string share = argv[++i];
+        const auto [end, error] = std::from_chars(share.data(), share.data() + share.size(), settings.expert_imbalance);
+        if (error != std::errc() || end != share.data() + share.size() || !(settings.expert_imbalance >= 0)
+            || !std::isfinite(settings.expert_imbalance))
+            return Problem{ProblemCode::bad_input, "found " + in_quotes(share) + ", expected a share", "0.3: 30 % more",
+                "--expert-imbalance"};
     }
     return settings;
 }
@@ -142,12 +157,12 @@ Expected<trainer::RehearsalSettings> rehearsal_settings(int argc, char** argv)
 int main(int argc, char** argv)
 {
     begin_program();
-    if (argc == 2 && (std::string(argv[1]) == "--help" || std::string(argv[1]) == "-h")) {
+    if (argc >= 2 && (std::string(argv[argc - 1]) == "--help" || std::string(argv[1]) == "-h")) {
         std::fputs(kUsage, stdout);
         std::fputs(trainer::kToolUsage, stdout);
         return status_after_output(0, "fourfold-trainer");
     }
-    if (argc >= 3 && std::string(argv[1]) == "--rehearse") {
+    if (argc >= 2 && std::string(argv[1]) == "--rehearse") {
         const auto settings = rehearsal_settings(argc, argv);
         if (!settings)
             return std::fprintf(stderr, "%s\n", settings.error().line().c_str()), 2;
@@ -157,8 +172,8 @@ int main(int argc, char** argv)
             return 1;
         return status_after_output(rehearse_plan(argv[2], *settings), "fourfold-trainer");
     }
-    if (argc > 1 && trainer::is_tool(argv[1]))
-        return status_after_output(trainer::run_tool({argv + 1, argv + argc}), "fourfold-trainer");
+    if (const std::vector<std::string> arguments(argv + 1, argv + argc); trainer::is_tool(arguments))
+        return status_after_output(trainer::run_tool(arguments), "fourfold-trainer");
     std::signal(SIGTERM, on_terminate);
     std::set_terminate(on_uncaught);
     open_as_many_files_as_allowed();

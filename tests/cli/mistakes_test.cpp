@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is written wrongly is named: names that nothing reads, figures in another unit, choices that would have no
 // effect. And the user's own runs, which move an answer wherever it stands.
+#include "core/base/text.h"
 #include "core/plan/presets.h"
 #include "core/predict/prediction.h"
 #include "tests/cli/program.h"
@@ -195,6 +196,90 @@ TEST_F(Mistakes, InPresetsOfOnesOwn)
     }
 }
 
+// One line, where an answer says something of what ships or may be laid beside another's: not in every command.
+TEST_F(Mistakes, APresetThatHidesAShippedOneIsTold)
+{
+    const std::string plan = file("p.json", plan_text()), gpu = "gpus/h100-80gb-sxm.json";
+    const std::string shipped = must(read_text_file(fs::path(FOURFOLD_SOURCE_DIR) / "presets" / gpu));
+    const std::string told = "takes the place of the one that came with Fourfold";
+    const auto said = [&](const std::vector<std::string>& arguments) {
+        const Output output = fourfold(arguments);
+        EXPECT_EQ(output.status, 0) << output.err;
+        EXPECT_LE(lines_of(output.err).size(), 1u) << output.err;
+        return output.err;
+    };
+    own_preset(gpu, shipped);
+    own_preset("gpus/ours.json", shipped);
+    EXPECT_EQ(said({"presets", "gpus"}), "") << "a copy hides nothing, another id neither";
+    Json changed = Json::parse(shipped);
+    changed["memory_gib"] = 70;
+    own_preset(gpu, changed.dump());
+    const auto expected = AllOf(HasSubstr("warning: gpus h100-80gb-sxm"), HasSubstr(gpu), HasSubstr(told));
+    EXPECT_THAT(said({"presets"}), expected);
+    EXPECT_THAT(said({"presets", "gpus", "--json"}), expected);
+    EXPECT_EQ(said({"presets", "models"}), "");
+    EXPECT_THAT(said({"validate", file("t.csv", kColumns + row_of("a", "9000")), "--json"}), expected);
+    const std::vector<std::string> there{"predict", plan, "--set", "cluster=dgx-h100", "--json"};
+    EXPECT_THAT(said(there), expected);
+    EXPECT_THAT(json_of(fourfold(there)).at("warnings").dump(), HasSubstr(told));
+    EXPECT_EQ(said({"predict", plan, "--set", "cluster=dgx-b200", "--json"}), "") << "it is not in this plan";
+    EXPECT_EQ(said({"table", plan, "memory", "--set", "cluster=dgx-h100"}), "");
+    changed["source"] = "measured on this computer by `fourfold probe --measure`";
+    own_preset(gpu, changed.dump());
+    EXPECT_EQ(said(there), "") << "it was measured where the user asked for that";
+}
+
+TEST_F(Mistakes, APlanThatSomebodyChangedIsNotReplaced)
+{
+    const std::string plan = (folder() / "ours.plan.json").string();
+    std::vector<std::string> asked{"recommend", "llama-3.2-1b", "--gpus", "8", "--cluster", "dgx-h100"};
+    expect_problem(fourfold({"recommend", "llama-3.2-1b", "--gpus", "8", "--cluster", "dgx-h100", "--replace"}), 2,
+        "--replace requires --output");
+    asked.insert(asked.end(), {"--output", plan});
+    ASSERT_EQ(fourfold(asked).status, 0);
+    const std::string written = must(read_text_file(plan));
+    EXPECT_EQ(fourfold(asked).status, 0) << "the same again";
+    static_cast<void>(file("ours.plan.json", written + " "));
+    expect_problem(fourfold(asked), 2, "is there already with another content, which would be lost (name another");
+    EXPECT_EQ(must(read_text_file(plan)), written + " ");
+    asked.emplace_back("--replace");
+    EXPECT_EQ(fourfold(asked).status, 0);
+    EXPECT_EQ(must(read_text_file(plan)), written);
+}
+
+// What Tab offers behind these words, the last of which is being typed.
+TEST_F(Mistakes, NamesAreCompletedWhereTheyAreTyped)
+{
+    static_cast<void>(file("completion", fourfold({"completion", "bash"}).out));
+    const auto offered = [&](const std::string& words) {
+        const std::string here = folder().string();
+        const std::string command = "cd '" + here + "' && XDG_DATA_HOME='" + here + "/data' XDG_CONFIG_HOME='" + here
+            + "/config' bash -c 'source completion; COMP_WORDS=(" FOURFOLD_BIN_DIR
+              "/fourfold \"$@\"); COMP_CWORD=$#; _fourfold; printf \"%s\\n\" \"${COMPREPLY[@]}\"' _ "
+            + words + " >offered";
+        EXPECT_EQ(std::system(command.c_str()), 0) << words;
+        return " " + joined(lines_of(must(read_text_file(folder() / "offered"))), " ") + " ";
+    };
+    ASSERT_EQ(fourfold({"history", "import", file("t.csv", kColumns + row_of("a", "9000"))}).status, 0);
+    const std::string id = json_of(fourfold({"history", "list", "--json"})).at(0).at("id");
+    own_preset("targets/$(touch gone).json", "{}");
+    own_preset("targets/ours.json", R"({"hosts": ["a"]})");
+    static_cast<void>(file("this-is-mine.json", "{}"));
+    EXPECT_EQ(offered("predict this-computer-"), " this-computer-experts ");
+    EXPECT_THAT(
+        offered("compare this-computer this-"), AllOf(HasSubstr(" this-computer "), HasSubstr("this-is-mine.json")));
+    EXPECT_EQ(offered("history show " + id.substr(0, 5)), " " + id + " ");
+    EXPECT_THAT(offered("attach ''"), HasSubstr(" last "));
+    EXPECT_EQ(offered("run this-computer --target ou"), " ours ");
+    EXPECT_EQ(offered("run this-computer --target = ou"), " ours ");
+    EXPECT_EQ(offered("recommend llama-3.1-8b --cluster dgx-h1"), " dgx-h100 ");
+    EXPECT_EQ(offered("recommend llama-3.1-40"), " llama-3.1-405b ");
+    EXPECT_EQ(offered("presets pla"), " plans ");
+    EXPECT_EQ(offered("predict this-computer --report this-c"), "  ") << "a file is asked for";
+    EXPECT_EQ(offered("predict --js"), " --json ");
+    EXPECT_FALSE(fs::exists(folder() / "gone")) << "a name is no command";
+}
+
 TEST_F(Mistakes, InWhatIsAsked)
 {
     const std::string plan = file("p.json", plan_text()), table = file("t.csv", kColumns + row_of("a", "9000"));
@@ -212,7 +297,18 @@ TEST_F(Mistakes, InWhatIsAsked)
         {{"recipe", "story-15m", "--curve", "--output", "o"}, "give one of them"},
         {{"find", "https://login.example.org", "--dry-run"}, "write user@host"},
         {{"find", "local", "--save", "../x"}, "is not usable"},
+        {{"find", "local", "--save", "x", "--no-save"}, "excludes"},
         {{"--json", "predict", plan}, "give it behind predict"},
+        {{"model", "import", file("m.gguf", std::string("GGUF\3\0\0\0", 8)), "--id", "m"}, "is a GGUF model, expected"},
+        {{"predict", file("m.safetensors", std::string("\2\0\0\0\0\0\0\0{}", 10))}, "is a safetensors file, expected"},
+        {{"predict", plan, "--set", "model=meta-llama/Llama-3.1-8B"}, "did you mean llama-3.1-8b"},
+        {{"recipe", "story-15m", "--output", "o", "--run", "last"}, "give one of them"},
+        {{"profile", plan, "none.json", "--picture", "x.svg", "--json"}, "excludes"},
+        {{"validate", table, "--report", "r.md", "--json"}, "excludes"},
+        {{"validate", table, "--report", "r.pdf"},
+            "is not written to a file ending in .pdf (name a file that ends in .md"},
+        {{"history", "export", "-o", "runs.xlsx"}, "is not written to a file ending in .xlsx"},
+        {{"history", "import", table, "--set", "layout.tp=2"}, "requires --plan"},
         {{"search", plan, "--axis", "TP=1,2"}, "did you mean tp?"},
         {{"timeline", plan, "--output", "t.svg", "--between", "1000", "2000"}, "the step ends at "},
         {{"run", "this-computer", "--dry-run", "--target",
@@ -239,6 +335,22 @@ TEST_F(Mistakes, InWhatIsAsked)
     EXPECT_LT(fourfold({"predict", long_name}).out.size(), 5'000U);
     EXPECT_THAT(fourfold({"gc", "--older-than", "0.5", "--dry-run"}).out, HasSubstr("not used for 0.50 days"));
     EXPECT_EQ(fourfold({"history", "import", table}).status, 0);
+    for (const std::string option : {"--partition", "--account", "--qos", "--time", "--sbatch"})
+        expect_problem(fourfold({"find", "local", "--no-save", option + "=x"}), 2,
+            "local: has no Slurm, of whose queue " + option);
+    expect_problem(fourfold({"compare", plan, "last"}), 2, "is a stored run, expected a plan (give it as --run last)");
+    EXPECT_EQ(fourfold({"history", "export", "-o", "runs.csv"}).status, 0);
+    EXPECT_THAT(must(read_text_file(folder() / "runs.csv")), ::testing::StartsWith("id,"));
+    EXPECT_EQ(fourfold({"history", "note", "last", "of", "several", "words"}).status, 0);
+    EXPECT_THAT(fourfold({"history", "show", "last"}).out, HasSubstr("of several words"));
+    EXPECT_THAT(fourfold({"attach", "last"}).err, Not(HasSubstr("was removed"))) << "a table's run has no folder";
+    for (const char* option : {"-v", "-V", "--version"})
+        EXPECT_THAT(fourfold({option}).out, HasSubstr("fourfold "));
+    EXPECT_THAT(fourfold({"predict", "--batch", "-", "--json"}, Json::parse(plan_text()).dump(2)).out,
+        HasSubstr(":1: no whole plan, expected one on each line"))
+        << "a plan over many lines";
+    EXPECT_NE(fourfold({"predict", plan, "--report", "/proc/none/r.pdf"}).status, 0);
+    EXPECT_EQ(fourfold({"predict", plan, "--report", "/proc/none/r.pdf"}).out, "") << "half an answer";
     EXPECT_THAT(fourfold({"history", "import", table, "--plan", "this-computer"}).err, HasSubstr("--plan is of logs"));
     EXPECT_EQ(fourfold({"history", "restore", "last"}).out, "nothing to restore: not deleted\n");
     EXPECT_THAT(fourfold({"history", "delete", "last"}).out, HasSubstr("1 run deleted"));

@@ -213,7 +213,7 @@ TEST_F(RecipeTest, SaysWhatThereIsAndWhatIsWrong)
     EXPECT_EQ(fourfold(write).status, 0);
     EXPECT_EQ(fourfold(write).status, 0) << "the same again";
     const std::string plan = file("mine/story-15m.plan.json", "{}");
-    expect_problem(fourfold(write), 2, "story-15m.plan.json: is there already, and somebody has changed it");
+    expect_problem(fourfold(write), 2, "story-15m.plan.json: is there already with another content");
     EXPECT_EQ(*read_text_file(plan), "{}");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The folders of a run's steps and of an export: what is put there, what goes, and who may write.
-#include "runner/trainer/checkpoint/export.h"
+#include "runner/trainer/checkpoint/export_folder.h"
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/checkpoint/publish.h"
 #include "tests/temporary_folder.h"

@@ -5,6 +5,7 @@
 #include "tests/parity/python.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
+#include "tests/parity/tool.h"
 #include "tests/parity/trained.h"
 
 #include <gmock/gmock.h>
@@ -19,61 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
-
-struct Output {
-    int status = 0;
-    std::string out, error;
-    [[nodiscard]] std::vector<Json> lines() const
-    {
-        std::vector<Json> all;
-        std::istringstream in(out);
-        for (std::string line; std::getline(in, line);)
-            all.push_back(Json::parse(line));
-        return all;
-    }
-};
-
-std::string contents(const fs::path& file)
-{
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// fourfold-trainer with these arguments, on one thread.
-Output tool(const fs::path& folder, const std::vector<std::string>& arguments)
-{
-    std::string command = "OMP_NUM_THREADS=1 '" + trainer_program().string() + "'";
-    for (const std::string& argument : arguments)
-        command += " '" + argument + "'";
-    command += " >'" + (folder / "out").string() + "' 2>'" + (folder / "error").string() + "'";
-    const int status = std::system(command.c_str());
-    return {WEXITSTATUS(status), contents(folder / "out"), contents(folder / "error")};
-}
-
-fs::path write_lines(const fs::path& folder, const std::string& text)
-{
-    std::ofstream(folder / "lines.jsonl") << text;
-    return folder / "lines.jsonl";
-}
-
-// Byte-level words of a vocabulary of 61: enough to make text of the tiny models.
-fs::path write_tokenizer(const fs::path& folder, int tokens = 61)
-{
-    Json vocabulary = Json::object();
-    vocabulary["<|endoftext|>"] = 0;
-    for (int i = 1; i < tokens; ++i)
-        vocabulary[std::string(1, static_cast<char>('@' + i))] = i;
-    const Json json{{"added_tokens", {{{"id", 0}, {"content", "<|endoftext|>"}, {"special", true}}}},
-        {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}}, {"decoder", {{"type", "ByteLevel"}}},
-        {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", Json::array()}}}};
-    std::ofstream(folder / "tokenizer.json") << json;
-    return folder / "tokenizer.json";
-}
-
-const std::string kLines = R"({"context": [1, 2, 3], "continuation": [4, 5]}
-{"context": [7], "choices": [[8], [9, 10, 11], [60, 0]], "answer": 1}
-{"context": [3, 1, 4, 1, 5, 9, 2, 6], "continuation": [5]}
-)";
 
 struct Family {
     std::string name;
@@ -208,66 +154,7 @@ TEST(Exported, ExpertsInOneTensorComeBack)
     EXPECT_EQ(done({"--score", lines, "--model", model}).out, done({"--score", lines, "--model", checkpoint}).out);
 }
 
-TEST(Tools, SayWhatDoesNotFit)
-{
-    const TemporaryFolder folder;
-    const auto trained = train(
-        tiny_plan(write_tokens(folder.path()), {"run.steps=1", "run.checkpoint.every=1"}), folder.path() / "run");
-    ASSERT_EQ(trained.problem, "");
-    const fs::path checkpoint = trained.checkpoints.at(1);
-    const auto says = [&](const std::vector<std::string>& arguments, int status = 2) {
-        const Output output = tool(folder.path(), arguments);
-        EXPECT_EQ(output.status, status) << output.error;
-        EXPECT_EQ(std::ranges::count(output.error, '\n'), 1) << output.error;
-        return output.error;
-    };
-    const auto score = [&](const std::string& line) {
-        return says({"--score", write_lines(folder.path(), line), "--model", checkpoint});
-    };
-    EXPECT_THAT(score(R"({"context": [1], "continuation": []})"), HasSubstr("an empty continuation"));
-    EXPECT_THAT(score("{\"context\": [1], \"continuation\": [2]}\n\n{\"context\": [1], \"continuation\": [61]}"),
-        HasSubstr("lines.jsonl line 3: continuation: expected token ids from 0 to 60, found 61"));
-    EXPECT_THAT(score(R"({"context": [], "continuation": [2]})"), HasSubstr("context: is empty"));
-    EXPECT_THAT(score(R"({"context": [1], "choices": [[2], [3]], "answer": 2})"), HasSubstr("answer"));
-    EXPECT_THAT(score(R"({"context": "a", "continuation": "b"})"), HasSubstr("a text needs a tokenizer"));
-    EXPECT_THAT(score("{"), HasSubstr("line 1"));
-    EXPECT_THAT(score(""), HasSubstr("has no line to score"));
-    EXPECT_THAT(score("{\"context\": [1], \"continuation\": " + Json(std::vector<int>(200, 1)).dump() + "}"),
-        HasSubstr("201 tokens with the context, the model has 64 positions"));
-    EXPECT_THAT(says({"--generate", Json(std::vector<int>(65, 1)).dump(), "--model", checkpoint}),
-        HasSubstr("the prompt has 65 tokens, the model 64 positions"));
-    EXPECT_THAT(says({"--generate", "[1]", "--model", checkpoint, "--temperature", "warm"}),
-        HasSubstr("--temperature: expected a number"));
-    EXPECT_THAT(says({"--generate", "[1]", "--model", checkpoint, "--tokenizer", folder.path() / "none.json"}),
-        HasSubstr("none.json"));
-    EXPECT_THAT(says({"--generate", "[1]", "--model", checkpoint, "--tokenizer", write_tokenizer(folder.path(), 62)}),
-        HasSubstr("has 62 tokens, the model 61"));
-    EXPECT_THAT(says({"--generate", "[1]", "--model", folder.path() / "nowhere"}), HasSubstr("nowhere"));
-    EXPECT_THAT(says({"--export", checkpoint, "--output", folder.path()}, 2), HasSubstr("is not an empty folder"));
-    EXPECT_THAT(
-        says({"--export", checkpoint, "--output", folder.path() / "a", "--dtype", "fp8"}), HasSubstr("--dtype"));
-    EXPECT_THAT(says({"--export", checkpoint, "--folder", "b"}), HasSubstr("unknown argument \"--folder\""));
-    EXPECT_THAT(says({"--export", checkpoint, "--output", "b", "--output", "c"}), HasSubstr("--output is given twice"));
-
-    // Of another model, and torn.
-    Json config = *read_json_file(checkpoint / "config.json");
-    const fs::path other = folder.path() / "other";
-    fs::create_directories(other);
-    for (const auto& entry : fs::directory_iterator(checkpoint))
-        if (entry.path().filename().string().starts_with("model"))
-            fs::copy(entry.path(), other);
-    config["intermediate_size"] = 64;
-    std::ofstream(other / "config.json") << config;
-    EXPECT_THAT(says({"--export", other, "--output", folder.path() / "b"}), HasSubstr("needs [64, 32]"));
-    EXPECT_FALSE(fs::exists(folder.path() / "b"));
-    EXPECT_FALSE(fs::exists(folder.path() / "b.partial"));
-    for (const auto& entry : fs::directory_iterator(checkpoint))
-        if (entry.path().filename().string().starts_with("model-0"))
-            fs::resize_file(entry.path(), fs::file_size(entry.path()) - 1);
-    EXPECT_THAT(says({"--score", write_lines(folder.path(), kLines), "--model", checkpoint}, 2), HasSubstr("model-0"));
-}
-
-TEST(Tools, TakeAndMakeText)
+TEST(TextTools, TakeAndMakeText)
 {
     const TemporaryFolder folder;
     const auto trained = train(

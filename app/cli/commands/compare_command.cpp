@@ -18,6 +18,12 @@ struct CompareOptions {
     bool differences = false;
 };
 
+bool is_run(const std::string& name)
+{
+    const auto store = open_history();
+    return store && *store && (*store)->full_id(name);
+}
+
 Expected<Table> compared(const CompareOptions& options)
 {
     const Presets presets;
@@ -26,7 +32,11 @@ Expected<Table> compared(const CompareOptions& options)
     for (const std::string& name : options.plans) {
         PlanOptions source;
         source.plan = name;
-        FOURFOLD_TRY(const ResolvedPlan plan, source.load_sound(presets));
+        auto read = source.load_sound(presets);
+        if (!read && read.error().code == ProblemCode::not_found && is_run(name))
+            return Problem{
+                ProblemCode::bad_input, "is a stored run, expected a plan", "give it as --run " + name, name};
+        FOURFOLD_TRY(const ResolvedPlan plan, std::move(read));
         table.rows.push_back(view::comparison_row(name, "plan", predict_with_evidence(plan), nullptr));
     }
     if (!options.runs.empty()) {

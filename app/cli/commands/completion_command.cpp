@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold completion SHELL` and `fourfold manual`: completion scripts and the man page, made from the parser itself.
 #include "app/cli/command.h"
+#include "app/cli/planning/completion_names.h"
 #include "core/base/text.h"
 
 #include <iostream>
@@ -26,18 +27,25 @@ std::vector<std::string> names_of(const CLI::Option& option)
     return names;
 }
 
-// One line for each command: where it stands, what may follow, and its options. ":history:list" is the place.
+// One line for each command: where it stands, what may follow, its options, the kinds of its arguments, and what the
+// options that take a value take ("--target=targets", "--output=" a file). ":history:list" is the place.
 void add_cases(const CLI::App& app, const std::string& place, std::string& out)
 {
-    std::vector<std::string> subcommands, options;
+    std::vector<std::string> subcommands, options, kinds, values;
     for (const CLI::App* subcommand : subcommands_of(app))
         subcommands.push_back(subcommand->get_name());
     for (const CLI::Option* option : app.get_options()) {
-        for (std::string& name : names_of(*option))
+        const std::string kind = completed_kind(*option);
+        if (option->get_positional() && !kind.empty())
+            kinds.push_back(kind);
+        for (std::string& name : names_of(*option)) {
+            if (option->get_items_expected_max() > 0)
+                values.push_back(name + "=" + kind);
             options.push_back(std::move(name));
+        }
     }
     out += "        '" + place + "') commands='" + joined(subcommands, " ") + "'; options='" + joined(options, " ")
-        + "' ;;\n";
+        + "'; kinds='" + joined(kinds, " ") + "'; values='" + joined(values, " ") + "' ;;\n";
     for (const CLI::App* subcommand : subcommands_of(app))
         add_cases(*subcommand, place + ":" + subcommand->get_name(), out);
 }
@@ -57,11 +65,11 @@ _fourfold_command()
 {
     local place=$1
 )" + cases_of(app)
-        + R"(    printf '%s\n%s\n' "$commands" "$options"
+        + R"(    printf '%s\n%s\n%s\n%s\n' "$commands" "$options" "$kinds" "$values"
 }
 _fourfold()
 {
-    local place='' word commands options lines
+    local place='' word commands options kinds values lines
     mapfile -t lines < <(_fourfold_command "$place")
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         if [[ " ${lines[0]} " == *" $word "* ]]; then
@@ -69,14 +77,32 @@ _fourfold()
             mapfile -t lines < <(_fourfold_command "$place")
         fi
     done
-    commands=${lines[0]} options=${lines[1]}
-    local current=${COMP_WORDS[COMP_CWORD]}
+    commands=${lines[0]} options=${lines[1]} kinds=${lines[2]} values=${lines[3]}
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    if [[ $current == = ]]; then # --target=
+        current=''
+    elif [[ $before == = ]]; then
+        before=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    for word in $values; do
+        if [[ ${word%%=*} == "$before" ]]; then
+            kinds=${word#*=} commands=''
+        fi
+    done
     if [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
     elif [[ -n $commands ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
     else
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        local kind name
+        for kind in $kinds; do
+            while IFS= read -r name; do
+                if [[ $name == "$current"* ]]; then
+                    COMPREPLY+=("$name")
+                fi
+            done < <("${COMP_WORDS[0]/#\~/$HOME}" completion --names "$kind" 2>/dev/null)
+        done
     fi
 }
 complete -o filenames -F _fourfold fourfold
@@ -91,10 +117,10 @@ _fourfold_command()
 {
     local place=$1
 )" + cases_of(app)
-        + R"(}
+        + R"zsh(}
 _fourfold()
 {
-    local place='' word commands options
+    local place='' word commands options kinds values kind
     _fourfold_command "$place"
     for word in ${words[2,CURRENT-1]}; do
         if [[ " $commands " == *" $word "* ]]; then
@@ -102,11 +128,24 @@ _fourfold()
             _fourfold_command "$place"
         fi
     done
-    if [[ $words[CURRENT] == -* ]]; then
+    local before=$words[CURRENT-1]
+    if [[ $words[CURRENT] == --*=* ]]; then
+        before=${words[CURRENT]%%=*}
+        compset -P '*='
+    fi
+    for word in ${=values}; do
+        if [[ ${word%%=*} == $before ]]; then
+            kinds=${word#*=} commands=''
+        fi
+    done
+    if [[ $PREFIX == -* ]]; then
         compadd -- ${=options}
     elif [[ -n $commands ]]; then
         compadd -- ${=commands}
     else
+        for kind in ${=kinds}; do
+            compadd -- ${(f)"$(${~words[1]} completion --names $kind 2>/dev/null)"}
+        done
         _files
     fi
 }
@@ -118,7 +157,7 @@ elif (( $+functions[compdef] )); then
 else
     print -u2 'fourfold: completion needs zsh to have begun it (autoload -U compinit && compinit)'
 fi
-)";
+)zsh";
 }
 
 // Text of a man page: backslashes and a leading dot or quote mean something to troff, and "-" is a hyphen there.
@@ -188,11 +227,30 @@ std::string man_page(const CLI::App& app)
 void add_completion(Cli& cli)
 {
     auto* completion = cli.app.add_subcommand("completion", "Print the completion script of a shell");
-    const auto shell = std::make_shared<std::string>();
-    completion->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
-    completion->callback([&cli, shell] {
-        cli.chosen = [&cli, shell] {
-            std::cout << (*shell == "bash" ? bash_script(cli.app) : zsh_script(cli.app));
+    struct Options {
+        std::string shell, kind;
+    };
+    const auto options = std::make_shared<Options>();
+    auto* shell = completion->add_option("SHELL", options->shell, "bash or zsh")->check(CLI::IsMember({"bash", "zsh"}));
+    auto* names = completion
+                      ->add_option("--names", options->kind,
+                          "instead print the names that the script offers: plans, runs, models, gpus, clusters, "
+                          "stacks, targets, recipes, kinds or formats")
+                      ->type_name("KIND")
+                      ->check(CLI::IsMember({"plans", "runs", "models", "gpus", "clusters", "stacks", "targets",
+                          "recipes", "kinds", "formats"}));
+    shell->excludes(names);
+    completion->callback([&cli, options] {
+        cli.chosen = [&cli, options]() -> Expected<int> {
+            if (!options->kind.empty()) {
+                FOURFOLD_TRY(const auto found, completed_names(options->kind));
+                for (const std::string& name : found)
+                    std::cout << name << "\n";
+                return kDone;
+            }
+            if (options->shell.empty())
+                return Problem{ProblemCode::bad_input, "of which shell?", "fourfold completion bash, or zsh", "SHELL"};
+            std::cout << (options->shell == "bash" ? bash_script(cli.app) : zsh_script(cli.app));
             return kDone;
         };
     });

@@ -39,6 +39,18 @@ ClusterChoice choice_of(const FindOptions& options, const FoundCluster& found)
     return choice;
 }
 
+// The first option that is of a queue; empty: none is given.
+std::string queue_option(const FindOptions& options)
+{
+    const std::pair<bool, const char*> given[] = {{!options.partition.empty(), "--partition"},
+        {!options.account.empty(), "--account"}, {!options.qos.empty(), "--qos"}, {!options.time.empty(), "--time"},
+        {!options.lines.empty(), "--sbatch"}, {options.choice.nodes > 0, "--nodes"}};
+    for (const auto& [is_given, name] : given)
+        if (is_given)
+            return name;
+    return "";
+}
+
 Expected<int> find(const FindOptions& options)
 {
     FindQuestions questions = options.questions;
@@ -59,6 +71,9 @@ Expected<int> find(const FindOptions& options)
         return found.error();
     const Presets presets;
     const ClusterChoice choice = choice_of(options, *found);
+    if (const std::string option = queue_option(options); !option.empty() && !choice.slurm)
+        return Problem{ProblemCode::bad_input, "has no Slurm, of whose queue " + option + " is", "leave it out",
+            options.questions.name};
     Json out = options.json ? to_json(*found) : Json();
     if (!options.json) {
         for (const std::string& line : found_lines(*found))
@@ -110,9 +125,12 @@ void add_find(Cli& cli)
     command->add_option("name", options->questions.name, "host, SSH alias, user@a,b[1-4], login host, or local")
         ->type_name("NAME")
         ->required();
-    command->add_option("--save", options->choice.id, "id of the target and its cluster (else made from the name)")
-        ->type_name("ID");
+    auto* save
+        = command
+              ->add_option("--save", options->choice.id, "id of the target and its cluster (else made from the name)")
+              ->type_name("ID");
     auto* no_save = command->add_flag("--no-save", options->no_save, "only say what is there");
+    no_save->excludes(save);
     command->add_option("--like", options->choice.like, "cluster preset that it is taken for")->type_name("CLUSTER");
     command->add_option("--jump", options->questions.jumps, "hosts on the way, the first one reached first")
         ->type_name("HOSTS");

@@ -2,6 +2,7 @@
 // `fourfold predict`: one prediction, or one for each line of a file.
 #include "app/cli/output_file.h"
 #include "app/cli/planning/budget_options.h"
+#include "app/cli/planning/hidden_presets.h"
 #include "app/cli/planning/plan_source.h"
 #include "app/cli/planning/predict_batch.h"
 #include "app/cli/text/explain_text.h"
@@ -132,6 +133,8 @@ Expected<int> run_single(const PredictOptions& options)
     }
     FOURFOLD_TRY(const auto plan, options.plan.load(presets));
     FOURFOLD_TRY(const auto evaluated, evaluate(plan, presets));
+    if (const auto note = hidden_presets_note(presets_of(evaluated.resolved)))
+        warn(*note);
     // A plan that breaks a rule is unusable input; with --json the object still says all that is known of it.
     const bool usable = evaluated.broken_rules.empty();
     if (usable || options.json) {
@@ -142,7 +145,6 @@ Expected<int> run_single(const PredictOptions& options)
         } else {
             const auto prediction = std::make_shared<const Prediction>(predict_with_evidence(evaluated.resolved));
             FOURFOLD_TRY(const auto text, readable(*prediction, plan, options));
-            std::cout << text;
             if (!options.report.empty()) {
                 const std::string& name = evaluated.resolved.name;
                 FOURFOLD_CHECK(
@@ -150,6 +152,7 @@ Expected<int> run_single(const PredictOptions& options)
                         options.report));
                 std::cerr << "wrote " << printable(options.report) << "\n";
             }
+            std::cout << text;
         }
     }
     return usable ? kDone : fail(problem_of(evaluated.broken_rules.front(), plan.where));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold presets`: what a plan may name.
 #include "app/cli/command.h"
+#include "app/cli/planning/hidden_presets.h"
 #include "core/base/text.h"
 #include "core/plan/presets.h"
 #include "runner/target/target.h"
@@ -54,7 +55,7 @@ Expected<std::vector<Cell>> target_row(const std::string& id)
     return std::vector<Cell>{std::string(name(target.kind)), joined(hosts, ", ")};
 }
 
-Kind kind_of(const std::string& name, const Presets& presets)
+Kind columns_of(const std::string& name, const Presets& presets)
 {
     if (name == "models")
         return {{{"name", "name"}, {"parameters", "parameters", 2, 1e-9, " B"}, {"layers", "layers"},
@@ -97,7 +98,7 @@ Kind kind_of(const std::string& name, const Presets& presets)
 
 Table table_of(const std::string& name, const Presets& presets)
 {
-    const Kind kind = kind_of(name, presets);
+    const Kind kind = columns_of(name, presets);
     Table table;
     table.columns = {{"id", "id"}};
     table.columns.insert(table.columns.end(), kind.columns.begin(), kind.columns.end());
@@ -135,6 +136,9 @@ Expected<int> run_presets(const PresetsOptions& options)
     const Presets presets;
     const Table table = options.kind.empty() ? overview(presets) : table_of(options.kind, presets);
     std::cout << table.write(format);
+    const auto asked = options.kind.empty() ? kKinds : std::vector<std::string>{options.kind};
+    if (const auto note = hidden_presets_note(presets_of(asked)))
+        warn(*note);
     return kDone;
 }
 

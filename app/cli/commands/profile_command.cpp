@@ -83,13 +83,17 @@ void add_profile(Cli& cli)
             "--step", options->step, "the profiler's number of a step (default: the last one that it has whole)")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
-    command->add_flag(
+    CLI::Option* collectives = command->add_flag(
         "--collectives", options->collectives, "instead the collectives of the step: group, ranks, bytes, time");
-    command
-        ->add_option("--picture", options->picture,
-            "draw predicted and measured kernels over each other into this file instead: .svg, .pdf or .png")
-        ->type_name("FILE");
+    CLI::Option* picture
+        = command
+              ->add_option("--picture", options->picture,
+                  "draw predicted and measured kernels over each other into this file instead: .svg, .pdf or .png")
+              ->type_name("FILE");
     options->format.add_to(*command);
+    picture->excludes(collectives); // it draws kernels, and prints no table
+    for (const char* format : {"--format", "--json"})
+        picture->excludes(format);
     command->callback([&cli, options] { cli.chosen = [options] { return run_profile(*options); }; });
 }
 

@@ -149,12 +149,8 @@ Expected<void> write_recipe(const Recipe& recipe, const std::filesystem::path& f
         FOURFOLD_TRY(const std::filesystem::path from, recipe_file(name));
         FOURFOLD_TRY(files[name], read_text_file(from));
     }
-    for (const auto& [name, text] : files) {
-        const auto there = read_text_file(folder / name);
-        if (std::filesystem::exists(folder / name, error) && (!there || *there != text))
-            return Problem{ProblemCode::bad_input, "is there already, and somebody has changed it",
-                "give another folder, or move it away", (folder / name).string()};
-    }
+    for (const auto& [name, text] : files)
+        FOURFOLD_CHECK(check_same(folder / name, text, "give another folder, or move it away"));
     for (const auto& [name, text] : files)
         FOURFOLD_CHECK(write_file_atomically(folder / name, text));
     return {};
@@ -166,8 +162,9 @@ Expected<int> show_recipe(const RecipeOptions& options, const Presets& presets)
     FOURFOLD_TRY(const Recipe recipe, read_recipe(options.id, presets));
     FOURFOLD_TRY(ResolvedPlan plan, resolve(recipe.plan, presets));
     if (!options.output.empty()) {
-        if (options.curve)
-            return Problem{ProblemCode::bad_input, "--curve prints, --output writes the plan and its scripts",
+        if (options.curve || !options.run.empty())
+            return Problem{ProblemCode::bad_input,
+                std::string(options.curve ? "--curve" : "--run") + " prints, --output writes the plan and its scripts",
                 "give one of them", "arguments"};
         FOURFOLD_CHECK(check_output(options.output, {}));
         FOURFOLD_CHECK(write_recipe(recipe, options.output));

@@ -20,7 +20,7 @@ struct RecommendOptions {
     std::string model, cluster, extent, stack, output;
     int gpus = 0;
     double price = 0;
-    bool json = false;
+    bool json = false, replace = false;
 };
 
 std::string listed(const char* title, const std::vector<std::string>& sentences)
@@ -71,7 +71,10 @@ Expected<int> run_recommend(const RecommendOptions& options)
         return recommend(answers, presets, line.of_search());
     }());
     if (!options.output.empty()) {
-        FOURFOLD_CHECK(write_file_atomically(options.output, to_text(recommendation.plan)));
+        const std::string plan = to_text(recommendation.plan);
+        if (!options.replace)
+            FOURFOLD_CHECK(check_same(options.output, plan, "name another file, or add --replace"));
+        FOURFOLD_CHECK(write_file_atomically(options.output, plan));
     }
     if (options.json)
         print_json(to_json(recommendation));
@@ -102,7 +105,9 @@ void add_recommend(Cli& cli)
         ->add_option("--stack", options->stack, "software that trains (default: the best measured one on these GPUs)")
         ->type_name("STACK");
     command->add_option("--price", options->price, "price of one GPU hour, for cost")->check(number_up_to(1e12));
-    command->add_option("--output", options->output, "save the plan to this file")->type_name("FILE");
+    auto* output = command->add_option("--output", options->output, "save the plan to this file")->type_name("FILE");
+    command->add_flag("--replace", options->replace, "replace a file that is there with another content")
+        ->needs(output);
     command->add_flag("--json", options->json, "print the result as JSON");
     command->callback([&cli, options] { cli.chosen = [options] { return run_recommend(*options); }; });
 }

@@ -2,6 +2,7 @@
 // `fourfold validate`: the score card of predictions over measured tables.
 #include "app/cli/command.h"
 #include "app/cli/output_file.h"
+#include "app/cli/planning/hidden_presets.h"
 #include "app/cli/text/validate_view.h"
 #include "core/calibration/confidence.h"
 
@@ -77,6 +78,7 @@ Expected<int> validate(const ValidateOptions& options)
     FOURFOLD_TRY(const auto format, options.format.format());
     FOURFOLD_TRY(const auto sources, TableSources::find());
     FOURFOLD_TRY(const auto files, tables_of(options.files));
+    FOURFOLD_CHECK(check_ending(options.report, "the report, which is Markdown,", {".md"}));
     if (!options.report.empty())
         FOURFOLD_CHECK(check_output(options.report, {files.begin(), files.end()}));
     const Presets presets;
@@ -100,6 +102,9 @@ Expected<int> validate(const ValidateOptions& options)
     }
     if (cards.empty())
         return status;
+    if (const auto note
+        = hidden_presets_note(presets_of(std::vector<std::string>{"models", "gpus", "clusters", "stacks"})))
+        warn(*note);
     if (!options.confidence.empty()) {
         const Widths widths = widths_of(outer_errors(cards, sources, presets));
         FOURFOLD_CHECK(write_widths(widths, options.confidence));
@@ -132,13 +137,19 @@ void add_validate(Cli& cli)
             "published")
         ->type_name("");
     options->format.add_to(*command);
-    command->add_option("--report", options->report, "write everything as a Markdown report to this file instead")
-        ->type_name("FILE");
-    command
-        ->add_option("--write-confidence", options->confidence,
-            "write half-widths of intervals and measured regimes, from the left-out errors, into the stacks of this "
-            "presets folder instead")
-        ->type_name("FOLDER");
+    CLI::Option* report
+        = command->add_option("--report", options->report, "write everything as a Markdown report to this file instead")
+              ->type_name("FILE");
+    CLI::Option* confidence = command
+                                  ->add_option("--write-confidence", options->confidence,
+                                      "write half-widths of intervals and measured regimes, from the left-out errors, "
+                                      "into the stacks of this "
+                                      "presets folder instead")
+                                  ->type_name("FOLDER");
+    confidence->excludes(report);
+    for (CLI::Option* const instead : {report, confidence})
+        for (const char* format : {"--format", "--json"})
+            instead->excludes(format);
     command->add_option("--worst", options->worst, "how many of the worst rows to name (10)")
         ->type_name("N")
         ->check(CLI::Range(0, 100000));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `fourfold history`: the options of its subcommands.
 #include "app/cli/history/history_view.h"
+#include "app/cli/output_file.h"
+#include "core/base/text.h"
 #include "core/report/views/run_filter.h"
 
 #include <limits>
@@ -14,9 +16,10 @@ struct HistoryOptions {
     FormatOptions format;
     std::vector<std::string> ids;
     std::vector<std::string> add_tags, remove_tags;
-    std::string file, output, run, note, filter;
+    std::string file, output, run, filter;
     PlanOptions plan; // of a log that is imported
     DashboardOptions dashboards;
+    std::vector<std::string> note; // its words
     int limit = 50;
     bool all = false, deleted = false;
 };
@@ -65,6 +68,24 @@ CLI::App* add_change(Cli& cli, CLI::App& parent, const char* name, const char* t
     return command;
 }
 
+constexpr const char* kOfTheEnding = "";
+
+// Where none is given, that of the file's name: a spreadsheet reads no JSON.
+Expected<TableFormat> export_format(const HistoryOptions& options)
+{
+    const std::string ending = lower_case(std::filesystem::path(options.output).extension().string());
+    if (options.format.json || options.format.name != kOfTheEnding)
+        return options.format.format();
+    if (ending == ".csv")
+        return TableFormat::csv;
+    if (ending == ".md")
+        return TableFormat::markdown;
+    if (ending == ".tex")
+        return TableFormat::latex;
+    FOURFOLD_CHECK(check_ending(options.output, "an export", {".json", ".csv", ".md", ".tex"}));
+    return TableFormat::json;
+}
+
 void add_annotations(Cli& cli, CLI::App& command)
 {
     const auto name_runs = [](CLI::App& subcommand, const std::shared_ptr<HistoryOptions>& options) {
@@ -87,9 +108,9 @@ void add_annotations(Cli& cli, CLI::App& command)
     {
         const auto options = std::make_shared<HistoryOptions>();
         auto* note = add_change(cli, command, "note", "Write a note on a run; an empty text removes it", options,
-            [](const HistoryOptions& o) { return note_run(o.run, o.note); });
+            [](const HistoryOptions& o) { return note_run(o.run, joined(o.note, " ")); });
         note->add_option("RUN", options->run, "id or its beginning")->required();
-        note->add_option("TEXT", options->note, "the note")->required();
+        note->add_option("TEXT", options->note, "the note")->required()->expected(1, std::numeric_limits<int>::max());
     }
     {
         const auto options = std::make_shared<HistoryOptions>();
@@ -154,12 +175,14 @@ void add_history(Cli& cli)
     }
     {
         const auto options = std::make_shared<HistoryOptions>();
-        options->format.name = "json";
-        auto* out = add(cli, *command, "export", "Runs as JSON that `import` reads, or as a table", options,
-            [](const HistoryOptions& o, TableFormat format) {
+        options->format.name = kOfTheEnding;
+        auto* out = add_change(cli, *command, "export", "Runs as JSON that `import` reads, or as a table", options,
+            [](const HistoryOptions& o) -> Expected<int> {
+                FOURFOLD_TRY(const TableFormat format, export_format(o));
                 return o.dashboards.any() ? export_to_dashboards(o.dashboards, o.ids)
                                           : export_runs(format, o.ids, o.output);
             });
+        options->format.add_to(*out);
         out->add_option("RUN", options->ids, "ids; every run when left out")
             ->expected(0, std::numeric_limits<int>::max());
         auto* output = out->add_option("-o,--output", options->output, "write to this file instead of standard output")
@@ -177,12 +200,14 @@ void add_history(Cli& cli)
                 "made by `fourfold history export`, a CSV table as in presets/published, or a log of "
                 "Megatron-LM, Megatron-DeepSpeed or torchtitan")
             ->required();
-        importer->add_option("--plan", options->plan.plan, "of a log: the plan that was run")->type_name("PLAN");
+        auto* plan
+            = importer->add_option("--plan", options->plan.plan, "of a log: the plan that was run")->type_name("PLAN");
         importer
             ->add_option(
                 "--set", options->plan.assignments, "change a field of that plan, as in layout.tp=4; may be repeated")
             ->type_name("FIELD=VALUE")
-            ->allow_extra_args(false);
+            ->allow_extra_args(false)
+            ->needs(plan);
         importer->add_flag("--json", options->format.json, "print the result as JSON");
         importer->callback([&cli, options] {
             cli.chosen = [options] { return import_runs(options->file, options->plan, options->format.json); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/planning/plan_source.h"
 
+#include "app/cli/planning/hidden_presets.h"
 #include "core/base/paths.h"
 #include "core/base/text.h"
 #include "core/calibration/user/evidence.h"
@@ -161,7 +162,10 @@ void warn_of_missing_runs()
 Prediction predict_with_warnings(const ResolvedPlan& resolved, const Plan& plan)
 {
     Prediction prediction = predict_with_evidence(resolved);
-    for (std::string& warning : unknown_key_warnings(plan))
+    std::vector<std::string> warnings = unknown_key_warnings(plan);
+    if (auto hidden = hidden_presets_note(presets_of(resolved)))
+        warnings.push_back(*std::move(hidden));
+    for (std::string& warning : warnings)
         if (std::find(prediction.warnings.begin(), prediction.warnings.end(), warning) == prediction.warnings.end())
             prediction.warnings.push_back(std::move(warning));
     return prediction;

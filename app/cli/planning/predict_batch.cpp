@@ -3,6 +3,7 @@
 
 #include "app/cli/planning/plan_source.h"
 #include "core/base/input_file.h"
+#include "core/base/text.h"
 #include "core/base/thrown.h"
 
 namespace fourfold::cli {
@@ -19,6 +20,12 @@ Expected<std::string> answer(const std::string& line, const std::string& where,
     FOURFOLD_TRY(plan, with_assignments(std::move(plan), assignments));
     FOURFOLD_TRY(const ResolvedPlan resolved, resolve(plan, presets));
     return compact(to_json(predict_with_warnings(resolved, plan)));
+}
+
+bool is_a_beginning(const std::string& line)
+{
+    const std::string_view text = trimmed(line, " \t\r");
+    return text == "[" || text == "{";
 }
 
 } // namespace
@@ -39,6 +46,10 @@ Expected<void> predict_batch(
             result = unless_thrown(where, [&] { return answer(line, where, assignments, presets); });
         else if (!in.ignore(kMostSkipped, '\n') || in.gcount() == kMostSkipped) // at the end of the input it is done
             in.setstate(std::ios::eofbit | std::ios::failbit);
+        // A plan over many lines, or a list of plans.
+        if (!result && number == 1 && whole && is_a_beginning(line))
+            result = Problem{ProblemCode::bad_input, "no whole plan, expected one on each line",
+                "`jq -c` puts a plan on one line, `jq -c '.[]'` those of a list", where};
         out << (result ? *result : compact(Json{{"error", result.error().line()}})) << '\n';
         // A program at the other end of a pipe may wait for this answer before it asks again.
         if (in.rdbuf()->in_avail() <= 0)

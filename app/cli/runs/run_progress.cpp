@@ -207,7 +207,8 @@ int finish(const RunResult& result, const std::filesystem::path& history_file, b
         std::ostream& out = json ? std::cerr : std::cout;
         out << "\n" << run_text(*detail);
         out << "\n  history    " << file.string() << "\n  folder     " << result.folder.string() << "\n" << std::flush;
-        if (std::error_code error; !std::filesystem::exists(result.folder, error))
+        // One of a table never had a folder.
+        if (std::error_code error; !result.id.starts_with("import-") && !std::filesystem::exists(result.folder, error))
             warn(
                 result.folder.string() + ": the run's folder was removed while it went; its events are in the history");
     } else if (detail.error().code == ProblemCode::not_found) {

@@ -48,18 +48,18 @@ std::vector<std::string> files_of(const Index& index)
 }
 
 // A model of Hugging Face's: one file, or several with an index.
-Expected<TensorFolder> open_model(const fs::path& folder)
+Expected<TensorFolder> open_model(const fs::path& folder, const CheckpointAsker& asker)
 {
     std::error_code error;
     if (const fs::path index_file = folder / index_name("model"); fs::exists(index_file, error)) {
         FOURFOLD_TRY(const Index index, read_index(index_file));
-        return TensorFolder::open(folder, index);
+        return TensorFolder::open(folder, index, asker);
     }
     std::vector<std::string> files;
     for (const auto& entry : fs::directory_iterator(folder, error))
         if (entry.path().extension() == ".safetensors" && entry.path().filename().string().starts_with("model"))
             files.push_back(entry.path().filename().string());
-    const std::string where = "run.checkpoint.load " + folder.string();
+    const std::string where = asker.field + " " + folder.string();
     if (error)
         return Problem{
             ProblemCode::not_found, "cannot open the checkpoint: " + error.message(), "give an existing folder", where};
@@ -70,7 +70,7 @@ Expected<TensorFolder> open_model(const fs::path& folder)
         return Problem{ProblemCode::bad_input,
             "there are " + std::to_string(files.size()) + " files model*.safetensors, but no " + index_name("model"),
             "it says which of them belong together", where};
-    return TensorFolder::open(folder, files);
+    return TensorFolder::open(folder, files, asker);
 }
 
 Expected<int> whole_number(const Json& document, const std::string& key, const fs::path& file)
@@ -95,9 +95,16 @@ Expected<void> check_ended(const fs::path& folder)
 }
 } // namespace
 
-Expected<TensorFolder> TensorFolder::open(const fs::path& folder, const std::vector<std::string>& files)
+CheckpointAsker asked_by(const std::string& option)
+{
+    return {option, "the model of its config.json", "its weights and its config.json are of different models"};
+}
+
+Expected<TensorFolder> TensorFolder::open(
+    const fs::path& folder, const std::vector<std::string>& files, CheckpointAsker asker)
 {
     TensorFolder tensors;
+    tensors.asker_ = std::move(asker);
     tensors.folder_ = folder.string();
     for (const std::string& file : files) {
         FOURFOLD_TRY(const auto reader, SafetensorsReader::open(folder / file));
@@ -107,9 +114,10 @@ Expected<TensorFolder> TensorFolder::open(const fs::path& folder, const std::vec
     return tensors;
 }
 
-Expected<TensorFolder> TensorFolder::open(const fs::path& folder, const Index& index)
+Expected<TensorFolder> TensorFolder::open(const fs::path& folder, const Index& index, CheckpointAsker asker)
 {
     TensorFolder tensors;
+    tensors.asker_ = std::move(asker);
     tensors.folder_ = folder.string();
     std::map<std::string, std::shared_ptr<const SafetensorsReader>> readers;
     for (const std::string& file : files_of(index)) {
@@ -141,14 +149,14 @@ Expected<TensorFolder::Place> TensorFolder::place_of(const std::string& name, co
 {
     const Place* place = find(name);
     if (!place)
-        return Problem{ProblemCode::bad_input, "there is no tensor \"" + name + "\"",
-            "give a checkpoint of the plan's model", "run.checkpoint.load " + folder_};
+        return Problem{
+            ProblemCode::bad_input, "there is no tensor \"" + name + "\"", asker_.cure, asker_.field + " " + folder_};
     const StoredTensor& tensor = *place->tensor;
     if (tensor.shape != layout.shape())
         return Problem{ProblemCode::bad_input,
-            "\"" + name + "\" has the shape " + in_words(tensor.shape) + ", the plan's model needs "
+            "\"" + name + "\" has the shape " + in_words(tensor.shape) + ", " + asker_.model + " needs "
                 + in_words(layout.shape()),
-            "give a checkpoint of the plan's model", place->reader->path()};
+            asker_.cure, place->reader->path()};
     if (tensor.bytes() == 0)
         return Problem{ProblemCode::unsupported,
             "\"" + name + "\" holds " + tensor.dtype + ", expected F64, F32, F16 or BF16", "", place->reader->path()};
@@ -195,13 +203,13 @@ std::string TensorFolder::outline() const
 }
 
 namespace {
-Expected<CheckpointContents> open_contents(const fs::path& folder, int part, int parts)
+Expected<CheckpointContents> open_contents(const fs::path& folder, int part, int parts, const CheckpointAsker& asker)
 {
     const fs::path state_file = folder / kStateFile;
     std::error_code unseen; // what cannot be looked at cannot be opened either
     const bool has_sums = fs::exists(folder / kChecksumFile, unseen);
     if (!has_sums && !fs::exists(state_file, unseen) && !step_of(folder)) {
-        FOURFOLD_TRY(TensorFolder model, open_model(folder));
+        FOURFOLD_TRY(TensorFolder model, open_model(folder, asker));
         return CheckpointContents{.model = std::move(model), .states = nullptr};
     }
     if (has_sums) {
@@ -226,7 +234,7 @@ Expected<CheckpointContents> open_contents(const fs::path& folder, int part, int
         return Problem{ProblemCode::not_found, "it is missing: the checkpoint is not whole", "",
             (folder / kChecksumFile).string()};
     FOURFOLD_TRY(const Index index, read_index(folder / index_name("model")));
-    FOURFOLD_TRY(TensorFolder model, TensorFolder::open(folder, index));
+    FOURFOLD_TRY(TensorFolder model, TensorFolder::open(folder, index, asker));
     if (version >= 3) {
         FOURFOLD_TRY(auto pieces, PieceFolder::open(folder, folder / index_name("optimizer")));
         return CheckpointContents{.model = std::move(model),
@@ -239,13 +247,13 @@ Expected<CheckpointContents> open_contents(const fs::path& folder, int part, int
     Expected<TensorFolder> states = [&]() -> Expected<TensorFolder> {
         if (version == 2) {
             FOURFOLD_TRY(const Index places, read_index(folder / index_name("optimizer")));
-            return TensorFolder::open(folder, places);
+            return TensorFolder::open(folder, places, asker);
         }
         // The first version had no index for the optimizer's files, which are beside the model's.
         std::vector<std::string> files = files_of(index);
         for (std::string& file : files)
             file.replace(0, file.find('-'), "optimizer");
-        return TensorFolder::open(folder, files);
+        return TensorFolder::open(folder, files, asker);
     }();
     FOURFOLD_CHECK(states);
     return CheckpointContents{.model = std::move(model),
@@ -258,10 +266,11 @@ Expected<CheckpointContents> open_contents(const fs::path& folder, int part, int
 }
 } // namespace
 
-Expected<CheckpointContents> CheckpointContents::open(const fs::path& folder, int part, int parts)
+Expected<CheckpointContents> CheckpointContents::open(
+    const fs::path& folder, int part, int parts, const CheckpointAsker& asker)
 {
     FOURFOLD_CHECK(check_ended(folder));
-    FOURFOLD_TRY(CheckpointContents contents, open_contents(folder, part, parts));
+    FOURFOLD_TRY(CheckpointContents contents, open_contents(folder, part, parts, asker));
     std::error_code unseen;
     const fs::path sums = folder / kChecksumFile;
     // Of some hundred bytes for each file: a digest of them is enough to compare.

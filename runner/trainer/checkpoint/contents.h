@@ -10,14 +10,23 @@
 
 namespace fourfold::trainer {
 
+// Who asks for a checkpoint, for what is said of it.
+struct CheckpointAsker {
+    std::string field = "run.checkpoint.load", model = "the plan's model",
+                cure = "give a checkpoint of the plan's model";
+};
+// An option of one of the trainer's tools: the model is that of the checkpoint's config.json.
+CheckpointAsker asked_by(const std::string& option);
+
 // Whole tensors, as Hugging Face stores them.
 class TensorFolder : public TensorSource {
 public:
     // `index`: file by tensor. The Problem names a file that lacks a tensor, or is none.
-    static Expected<TensorFolder> open(
-        const std::filesystem::path& folder, const std::map<std::string, std::string>& index);
+    static Expected<TensorFolder> open(const std::filesystem::path& folder,
+        const std::map<std::string, std::string>& index, CheckpointAsker asker = {});
     // All tensors of these files.
-    static Expected<TensorFolder> open(const std::filesystem::path& folder, const std::vector<std::string>& files);
+    static Expected<TensorFolder> open(
+        const std::filesystem::path& folder, const std::vector<std::string>& files, CheckpointAsker asker = {});
 
     [[nodiscard]] Expected<std::vector<double>> read(const ModelShape& model, const Shard& shard,
         const std::string& suffix, int64_t begin, int64_t end) const override;
@@ -38,6 +47,7 @@ private:
     [[nodiscard]] Expected<Place> place_of(const std::string& name, const StoredLayout& layout) const;
 
     std::string folder_;
+    CheckpointAsker asker_;
     std::map<std::string, Place> by_name_;
 };
 
@@ -51,7 +61,8 @@ struct CheckpointContents {
     std::string identity; // as another's where they hold the same: their checksums, or what is known without
 
     // Reads the folder and checks this reader's share of it, `part` of `parts`.
-    static Expected<CheckpointContents> open(const std::filesystem::path& folder, int part = 0, int parts = 1);
+    static Expected<CheckpointContents> open(
+        const std::filesystem::path& folder, int part = 0, int parts = 1, const CheckpointAsker& asker = {});
 };
 
 } // namespace fourfold::trainer

@@ -4,6 +4,7 @@
 #include "core/model/family.h"
 #include "core/tokenizer/end_token.h"
 #include "runner/trainer/checkpoint/contents.h"
+#include "runner/trainer/checkpoint/export_folder.h"
 #include "runner/trainer/checkpoint/names.h"
 #include "runner/trainer/inference/one_rank_plan.h"
 
@@ -246,48 +247,13 @@ Expected<Json> config_of(const fs::path& folder, const ResolvedPlan& plan, const
     config.update(ids);
     return config;
 }
-
-Expected<void> check_output(const fs::path& output)
-{
-    std::error_code error;
-    if (!fs::exists(fs::symlink_status(output, error))
-        || (fs::is_directory(output, error) && fs::is_empty(output, error)))
-        return {};
-    return Problem{
-        ProblemCode::bad_input, "exists and is not an empty folder", "name another --output", output.string()};
-}
-Expected<void> put(const fs::path& from, const fs::path& to)
-{
-    std::error_code error;
-    fs::rename(from, to, error);
-    if (error)
-        return Problem{ProblemCode::io, "cannot be put in its place: " + error.message(), "", to.string()};
-    return {};
-}
-
 } // namespace
-
-Expected<void> move_files(const fs::path& from, const fs::path& to, std::vector<std::string> names)
-{
-    constexpr const char* kConfig = "config.json";
-    std::ranges::stable_partition(names, [](const std::string& name) { return name != kConfig; });
-    std::error_code ignored;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (const auto placed = put(from / names[i], to / names[i]); !placed) {
-            for (std::size_t moved = 0; moved < i; ++moved)
-                fs::remove(to / names[moved], ignored);
-            return placed.error();
-        }
-    }
-    fs::remove(from, ignored);
-    return {};
-}
 
 Expected<Exported> export_model(const ExportRequest& request)
 {
-    FOURFOLD_CHECK(check_output(request.output));
     const fs::path folder = checkpoint_folder(request.checkpoint);
-    FOURFOLD_TRY(const CheckpointContents contents, CheckpointContents::open(folder));
+    FOURFOLD_CHECK(check_export_output(request.output, folder));
+    FOURFOLD_TRY(const CheckpointContents contents, CheckpointContents::open(folder, 0, 1, asked_by("--export")));
     FOURFOLD_TRY(const ResolvedPlan plan, one_rank_plan(folder));
     FOURFOLD_TRY(const TokenizerFiles tokenizer, TokenizerFiles::find(request, folder));
     if (tokenizer.vocabulary() > plan.model.vocab)
@@ -295,41 +261,24 @@ Expected<Exported> export_model(const ExportRequest& request)
             "has " + std::to_string(tokenizer.vocabulary()) + " tokens, the model " + std::to_string(plan.model.vocab),
             "give the tokenizer that its data were made with", tokenizer.where()};
 
-    fs::path output = request.output;
-    if (!output.has_filename())
-        output = output.parent_path();
-    std::error_code error;
-    // An empty folder is filled and not replaced: it may be a mount point, a link to another disk, or ".".
-    const bool fills = fs::is_directory(output, error);
-    const fs::path partial = fills ? output / "model.partial" : fs::path(output.string() + ".partial");
-    if (fs::exists(fs::symlink_status(partial, error)))
-        return Problem{ProblemCode::refused, "is left of an export that did not end", "remove it", partial.string()};
-    FOURFOLD_CHECK(make_folders(partial));
+    FOURFOLD_TRY(ExportFolder output, ExportFolder::make(request.output));
     Exported exported;
-    const auto write = [&]() -> Expected<void> {
-        FOURFOLD_CHECK(ModelFiles(request, plan, contents.model, partial).write(exported));
-        const auto write_json = [&](const char* name, const Json& json) {
-            return write_file_atomically(partial / name, json.dump(2) + "\n");
-        };
-        FOURFOLD_TRY(const Json config, config_of(folder, plan, request, tokenizer.ids()));
-        FOURFOLD_CHECK(write_json("config.json", config));
-        Json generation{{"_from_model_config", true}};
-        generation.update(tokenizer.ids());
-        FOURFOLD_CHECK(write_json("generation_config.json", generation));
-        return tokenizer.found() ? tokenizer.copy(partial, plan.model.max_positions) : Expected<void>();
+    FOURFOLD_CHECK(ModelFiles(request, plan, contents.model, output.partial()).write(exported));
+    const auto write_json = [&](const char* name, const Json& json) {
+        return write_file_atomically(output.partial() / name, json.dump(2) + "\n");
     };
-    const auto given_up = [&partial](const Problem& problem) {
-        std::error_code ignored;
-        fs::remove_all(partial, ignored);
-        return problem;
-    };
-    if (const auto written = write(); !written)
-        return given_up(written.error());
-    for (const auto& entry : fs::directory_iterator(partial, error))
+    FOURFOLD_TRY(const Json config, config_of(folder, plan, request, tokenizer.ids()));
+    FOURFOLD_CHECK(write_json("config.json", config));
+    Json generation{{"_from_model_config", true}};
+    generation.update(tokenizer.ids());
+    FOURFOLD_CHECK(write_json("generation_config.json", generation));
+    if (tokenizer.found())
+        FOURFOLD_CHECK(tokenizer.copy(output.partial(), plan.model.max_positions));
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(output.partial(), error))
         exported.files.push_back(entry.path().filename().string());
     std::ranges::sort(exported.files);
-    if (const auto placed = fills ? move_files(partial, output, exported.files) : put(partial, output); !placed)
-        return given_up(placed.error());
+    FOURFOLD_CHECK(output.publish(exported.files));
     if (!tokenizer.found())
         exported.notes.emplace_back("no tokenizer: give --tokenizer tokenizer.json");
     if (!contents.checked)

@@ -14,7 +14,7 @@ namespace fourfold::trainer {
 
 struct ExportRequest {
     std::filesystem::path checkpoint; // as run.checkpoint.load
-    std::filesystem::path output; // must not exist, or be empty
+    std::filesystem::path output; // must not exist, or be empty (export_folder.h)
     // A tokenizer.json or the folder that holds one; empty: beside the checkpoint's weights, where there is one.
     std::filesystem::path tokenizer;
     std::string dtype = "F32"; // or "BF16", rounded to nearest even
@@ -30,10 +30,5 @@ struct Exported {
 // The folder appears under its name when all of it is written. Problems: a checkpoint that is damaged or of another
 // model than its config.json says, weights that are not finite, a tokenizer with more tokens than the model.
 Expected<Exported> export_model(const ExportRequest& request);
-
-// Files from one folder into an empty one; config.json last: until it is there, that is no model. Where one cannot be
-// moved, none of them is left there. `from` goes when it is empty.
-Expected<void> move_files(
-    const std::filesystem::path& from, const std::filesystem::path& to, std::vector<std::string> names);
 
 } // namespace fourfold::trainer

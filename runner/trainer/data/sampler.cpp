@@ -10,9 +10,15 @@
 namespace fourfold::trainer {
 
 namespace {
+// An option of the trainer's tools names one file, and no plan is there.
+bool is_option(const std::string& list)
+{
+    return list.starts_with("--");
+}
+
 std::string field_of(const std::string& list, std::size_t source)
 {
-    return list + "[" + std::to_string(source) + "]";
+    return is_option(list) ? list : list + "[" + std::to_string(source) + "]";
 }
 } // namespace
 
@@ -34,7 +40,8 @@ Expected<Sampler> Sampler::open(const std::vector<DataSource>& sources, const st
             return Problem{ProblemCode::bad_input,
                 "holds " + std::to_string(file->size()) + " tokens in its range, a sequence needs "
                     + std::to_string(seq_len + 1),
-                "give a longer file or a smaller training.seq_len", where + " " + file->path()};
+                std::string("give a longer file or a smaller ") + (is_option(field) ? "--seq-len" : "training.seq_len"),
+                where + " " + file->path()};
         if (!(sources[i].weight > 0) || !std::isfinite(sources[i].weight))
             return Problem{ProblemCode::bad_input, "the weight must be a positive number", "", where + ".weight"};
         if (rules.documents.mask && !rules.documents.end && !file->has_index())

@@ -52,7 +52,7 @@ LoadedModel::~LoadedModel() = default;
 Expected<std::unique_ptr<LoadedModel>> LoadedModel::open(const std::filesystem::path& checkpoint)
 {
     const std::filesystem::path folder = checkpoint_folder(checkpoint);
-    FOURFOLD_TRY(const CheckpointContents contents, CheckpointContents::open(folder));
+    FOURFOLD_TRY(const CheckpointContents contents, CheckpointContents::open(folder, 0, 1, asked_by("--model")));
     FOURFOLD_TRY(ResolvedPlan plan, one_rank_plan(folder));
     FOURFOLD_TRY(PlanSchedule schedule, listed_schedule(plan));
     const bool cuda = !gpu_ids().empty();

@@ -35,10 +35,23 @@ public:
                     arguments[0] + " takes " + list_of(known), "fourfold-trainer"};
             if (i + 1 == arguments.size())
                 return Problem{ProblemCode::bad_input, "no value after " + name, "", "fourfold-trainer"};
+            // As a script's "$NAME" is that was never set.
+            if (arguments[i + 1].empty() && name != "--generate")
+                return Problem{ProblemCode::bad_input, "found nothing, expected a name or a value",
+                    i > 0 ? "leave it out, or give it one" : "", name};
             if (!options.values_.emplace(name, arguments[i + 1]).second)
                 return Problem{ProblemCode::bad_input, name + " is given twice", "", "fourfold-trainer"};
         }
         return options;
+    }
+    // Refuses the first of these options that is given.
+    [[nodiscard]] Expected<void> without(
+        const std::vector<std::string>& names, const std::string& why, const std::string& cure) const
+    {
+        for (const std::string& name : names)
+            if (values_.contains(name))
+                return Problem{ProblemCode::bad_input, why, cure, name};
+        return {};
     }
     [[nodiscard]] std::string text(const std::string& name, const std::string& fallback = "") const
     {
@@ -78,6 +91,31 @@ private:
     }
     std::map<std::string, std::string> values_;
 };
+
+// "--output=FOLDER" is "--output FOLDER".
+std::vector<std::string> with_values_apart(const std::vector<std::string>& given)
+{
+    std::vector<std::string> arguments;
+    for (const std::string& argument : given) {
+        const std::size_t sign = argument.find('=');
+        if (arguments.size() % 2 == 0 && argument.starts_with("--") && sign != std::string::npos) {
+            arguments.push_back(argument.substr(0, sign));
+            arguments.push_back(argument.substr(sign + 1));
+        } else
+            arguments.push_back(argument);
+    }
+    return arguments;
+}
+
+// Where the tool is named, whatever stands before it: options and their values alternate.
+constexpr std::size_t kNowhere = std::string::npos;
+std::size_t tool_at(const std::vector<std::string>& arguments)
+{
+    for (std::size_t i = 0; i < arguments.size(); i += 2)
+        if (kTools.contains(arguments[i]))
+            return i;
+    return kNowhere;
+}
 
 void print(const Json& line)
 {
@@ -125,6 +163,8 @@ Expected<void> run_score(const Options& options)
     const fs::path file = options.text("--score");
     const std::string ending = lower_case(file.extension().string());
     if (ending == ".jsonl" || ending == ".json") {
+        FOURFOLD_CHECK(options.without(
+            {"--seq-len"}, "is of windows of a token file, and lines of JSON have their own lengths", "leave it out"));
         FOURFOLD_TRY(const Json total, score_lines(model, opened.texts, file, print));
         print(total);
         return {};
@@ -179,6 +219,9 @@ Expected<void> run_generate(const Options& options)
     FOURFOLD_TRY(sampling.top_p, options.number<double>("--top-p", 1, 0, 1));
     FOURFOLD_TRY(
         sampling.seed, options.number<uint64_t>("--seed", sampling.seed, 0, std::numeric_limits<uint64_t>::max()));
+    if (sampling.temperature == 0)
+        FOURFOLD_CHECK(options.without({"--top-k", "--top-p", "--seed"},
+            "has no effect at --temperature 0, which takes the likeliest token", "add --temperature 1"));
     FOURFOLD_TRY(const Opened opened, open_model(options));
     const std::string prompt = options.text("--generate");
     FOURFOLD_TRY(std::vector<int64_t> ids, prompt_ids(prompt, opened.texts, opened.model->shape()));
@@ -204,13 +247,17 @@ Expected<void> run_generate(const Options& options)
 }
 } // namespace
 
-bool is_tool(const std::string& first_argument)
+bool is_tool(const std::vector<std::string>& arguments)
 {
-    return kTools.contains(first_argument);
+    return tool_at(with_values_apart(arguments)) != kNowhere;
 }
 
-int run_tool(const std::vector<std::string>& arguments)
+int run_tool(const std::vector<std::string>& given)
 {
+    std::vector<std::string> arguments = with_values_apart(given);
+    const auto tool = std::ptrdiff_t(tool_at(arguments)); // with its value to the front
+    std::rotate(arguments.begin(), arguments.begin() + tool,
+        arguments.begin() + std::min(tool + 2, std::ptrdiff_t(arguments.size())));
     const auto told = [](const Problem& problem) {
         std::fprintf(stderr, "%s\n", problem.line().c_str());
         return problem.exit_status();

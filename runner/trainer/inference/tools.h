@@ -13,7 +13,8 @@ inline constexpr char kToolUsage[]
       "       fourfold-trainer --generate PROMPT --model CHECKPOINT [--tokenizer FILE] [--tokens N]\n"
       "                        [--temperature T] [--top-k K] [--top-p P] [--seed S]\n";
 
-bool is_tool(const std::string& first_argument);
+// Whether one of the tools is named among the arguments.
+bool is_tool(const std::vector<std::string>& arguments);
 // Exit status: 0 done, 1 failed, 2 unusable input; one line on standard error says what.
 int run_tool(const std::vector<std::string>& arguments);
 

@@ -27,6 +27,8 @@ TEST(ExpressionErrors, PointAtTheCharacter)
         {"tp + feasible > 2", 5, 8, "this is a condition, expected a number"},
         {"recompute == ful", 13, 3, "\"ful\" is no value of recompute"},
         {"recompute < full", 0, 16, "only numbers have an order"},
+        {"memory_gib < 80GB", 13, 4, "unknown field \"80gb\""},
+        {"memory_gib < 80 GB", 16, 2, "found \"gb\" behind a number"},
         {"tp == full", 6, 4, "unknown field \"full\""},
         {"recompute == schedule", 13, 8, "two different text fields"},
         {"recompute == 3", 13, 1, "this is a number, what it is compared with is a text"},
