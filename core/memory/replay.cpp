@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/replay.h"
+#include "core/layout/mesh.h"
 #include "core/plan/plan_constants.h"
 #include "core/plan/shared_numbers.h"
 #include "core/program/allocations.h"
+#include "core/schedule/schedules.h"
 
 #include <algorithm>
 #include <span>
@@ -144,6 +146,51 @@ std::vector<MemoryInstant> replay_instants(const StageProgram& stage, const std:
     return instants;
 }
 
+namespace {
+
+// Of the bundled trainer, on the rank that has most (runner/trainer/comm/mesh.cpp; a rehearsal has the same ones). A
+// link of its pipelines has buffers for one way between two ranks; nobody has measured them yet.
+double own_communicators(const ResolvedPlan& plan)
+{
+    constexpr double kLink = 0.5;
+    const Layout& layout = plan.layout;
+    const DeviceMesh mesh(layout, plan.model.kv_heads);
+    const auto is_group = [&](Axis axis) { return mesh.degree(axis) > 1; };
+    const bool copies = is_group(Axis::dp_replicate); // HSDP
+    double count = 0;
+    for (const bool made : {layout.gpus() > 1, layout.tp > 1, is_group(Axis::keys), layout.cp > 1,
+             layout.dp * layout.cp > 1, copies, copies && is_group(Axis::dp_shard), replicas_share_numbers(plan)})
+        count += made ? 1 : 0;
+    if (plan.model.experts) {
+        // Groups of experts with the members of one of the others share its communicator. So many ranks of the same
+        // kind stand so many places apart in a stage.
+        struct Ranks {
+            int apart, degree;
+            bool operator==(const Ranks&) const = default;
+        };
+        const auto ranks = [&](int apart, Axis axis) { return Ranks{apart, mesh.degree(axis)}; };
+        const int tp = layout.tp, expert = mesh.degree(Axis::etp) * mesh.degree(Axis::ep);
+        const Ranks shard = ranks(expert, Axis::edp_shard),
+                    replicate = ranks(expert * shard.degree, Axis::edp_replicate), replicas{tp, layout.dp * layout.cp};
+        const auto is_new = [](const Ranks& own, const Ranks& other) { return own.degree > 1 && own != other; };
+        const bool numbers = replicas_share_numbers(plan);
+        for (const bool made :
+            {is_new(ranks(1, Axis::etp), {1, tp}), is_group(Axis::ep), is_new(shard, ranks(tp, Axis::dp_shard)),
+                is_new(replicate, ranks(tp * mesh.degree(Axis::dp_shard), Axis::dp_replicate)),
+                numbers && is_new(shard, replicas), numbers && is_new(replicate, replicas)})
+            count += made ? 1 : 0;
+    }
+    if (layout.pp == 1)
+        return count;
+    const bool v = traits_of(plan.training.schedule).order == ChunkOrder::v;
+    const int at_an_end = layout.virtual_stages > 1 ? 4 : 2; // activations come back to the first stage
+    const int between = layout.pp == 2 ? 0 : v ? 8 : 4;
+    const double ends = v ? 0 : 1; // the first stage and the last add up what both have
+    return count + std::max(kLink * at_an_end + ends, kLink * between);
+}
+
+} // namespace
+
 double device_overhead_gib(const ResolvedPlan& plan)
 {
     return device_overhead_gib(plan, constants_of(plan));
@@ -152,10 +199,12 @@ double device_overhead_gib(const ResolvedPlan& plan)
 double device_overhead_gib(const ResolvedPlan& plan, const Constants& constants)
 {
     const Layout& layout = plan.layout;
-    int communicators = layout.gpus() > 1 ? 1 : 0; // the world
-    communicators += is_our_trainer(constants) && replicas_share_numbers(plan) ? 1 : 0;
-    for (int degree : {layout.tp, layout.cp, layout.pp, layout.dp, layout.ep})
-        communicators += degree > 1 ? 1 : 0;
+    double communicators = 0;
+    if (is_our_trainer(constants))
+        communicators = own_communicators(plan);
+    else
+        for (const int degree : {layout.gpus(), layout.tp, layout.cp, layout.pp, layout.dp, layout.ep})
+            communicators += degree > 1 ? 1 : 0;
     return constants[Constant::context_memory_gib] + communicators * constants[Constant::communicator_memory_gib];
 }
 

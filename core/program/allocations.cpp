@@ -386,6 +386,28 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
     add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, kept, "activations", note);
 }
 
+// Logits are there from the loss until the backward turns them into their gradient, at once in most schedules. In a
+// GPipe every micro-batch has them until the last forward is through (the bundled trainer's; nobody measured
+// another's).
+template <typename Number>
+void add_logits(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& plan, const RankShape& rank, double times,
+    const char* name, const char* blocks)
+{
+    const Number one = logits_bytes<Number>(plan, rank), logits = times == 1 ? one : times * one;
+    const bool all_at_once = plan.layout.pp > 1 && traits_of(plan.training.schedule).in_flight == InFlight::all;
+    if (all_at_once && is_our_trainer(rank.constants)) {
+        add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, logits, name,
+            "all forwards come before the first backward, which turns logits into their gradient");
+        return;
+    }
+    add_allocation<Number>(
+        list, MemoryKind::activations, Lifetime::loss, logits, name, "logits, their fp32 copy and gradient");
+    // Freed before the layers' backward; what is reserved stays.
+    if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
+        add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, logits, blocks,
+            "the allocator keeps their blocks for the layers' backward");
+}
+
 // Modules that predict further ahead: a layer each, what joins its inputs, and logits that are there beside the head's
 // own. They are never offloaded.
 template <typename Number>
@@ -405,11 +427,8 @@ void add_modules(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pl
         kept = kept - freed_selectively<Number>(plan, rank, moe, layer);
     add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, modules * kept, "prediction modules",
         "activations of a layer each, and of what joins its inputs");
-    const Number logits = modules * logits_bytes<Number>(plan, rank);
-    add_allocation<Number>(list, MemoryKind::activations, Lifetime::loss, logits, "logits of prediction modules");
-    if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
-        add_allocation<Number>(
-            list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits of prediction modules");
+    add_logits<Number>(
+        list, plan, rank, modules, "logits of prediction modules", "blocks of the logits of prediction modules");
     for (int module = 0; module < plan.model.predicted_ahead; ++module)
         add_weight_gradient_allocations(list, plan, rank, moe ? 0 : 1, moe ? 1 : 0, true);
 }
@@ -430,15 +449,8 @@ std::vector<AllocationOf<Number>> chunk_allocations(
     if ((own ? shape.head : shape.embedding) && plan.training.offload != Offload::activations)
         add_allocation<Number>(list, MemoryKind::activations, Lifetime::micro_batch, layer_input_bytes<Number>(rank),
             own ? "input of the head" : "embedding output");
-    if (shape.head) {
-        const Number logits = logits_bytes<Number>(plan, rank);
-        add_allocation<Number>(
-            list, MemoryKind::activations, Lifetime::loss, logits, "logits", "logits, their fp32 copy and gradient");
-        // Freed before the layers' backward; what is reserved stays.
-        if (plan.stack.memory_convention != MemoryConvention::peak_allocated)
-            add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, logits, "blocks of the logits",
-                "the allocator keeps their blocks for the layers' backward");
-    }
+    if (shape.head)
+        add_logits<Number>(list, plan, rank, 1, "logits", "blocks of the logits");
     add_graphs_of_a_chunk(list, plan, rank, shape);
     add_gradients_on_their_way(list, plan, rank, shape, moe > 0);
     add_weight_gradient_allocations(list, plan, rank, dense, moe, shape.head);

@@ -21,12 +21,13 @@ bool same_degrees(const Candidate& a, const Candidate& b)
 }
 
 // Whatever is the same for two schedules is a column of the table: those that place chunks and split the backward alike
-// cut a model into the same stages.
+// cut a model into the same stages. Where all micro-batches are held at once, so are their logits.
 bool same_stages(Schedule a, Schedule b)
 {
     const ScheduleTraits &one = traits_of(a), &other = traits_of(b);
     return one.order == other.order && one.splits_backward == other.splits_backward
-        && (one.in_flight == InFlight::replayed) == (other.in_flight == InFlight::replayed);
+        && (one.in_flight == InFlight::replayed) == (other.in_flight == InFlight::replayed)
+        && (one.in_flight == InFlight::all) == (other.in_flight == InFlight::all);
 }
 
 std::size_t at(int i)

@@ -90,10 +90,12 @@ void StageTermTable::set_layout(const ResolvedPlan& plan)
     const bool experts = plan.model.experts.has_value(), pipeline = layout.pp > 1;
     // Replicas that tell each other the magnitudes behind fp8's scales do so within a layer: which, and of what.
     const bool scales = plan.training.precision == Precision::fp8 && context_.constants[Constant::fp8_scale_sums] > 0;
+    const ScheduleTraits& schedule = traits_of(plan.training.schedule);
     const Key key{layout.tp, layout.cp, layout.ep, layout.etp, packed(GroupKind::tp), packed(GroupKind::cp),
         experts ? packed(GroupKind::ep) : 0, pipeline && plan.nodes() > 1 ? 1 : 0,
-        pipeline && traits_of(plan.training.schedule).splits_backward ? 1 : 0, scales ? packed(GroupKind::dp_cp) : 0,
-        scales && gathers_fp8(plan.training, layout) ? 1 : 0, units_of_chunks(plan) ? 1 : 0};
+        pipeline ? (schedule.splits_backward ? 1 : 0) + (schedule.in_flight == InFlight::all ? 2 : 0) : 0,
+        scales ? packed(GroupKind::dp_cp) : 0, scales && gathers_fp8(plan.training, layout) ? 1 : 0,
+        units_of_chunks(plan) ? 1 : 0};
     cut_ = &cuts_[key];
 }
 

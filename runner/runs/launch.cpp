@@ -108,14 +108,15 @@ private:
 };
 
 // Before anything is touched. A plan that cannot be rehearsed here is told of, and may run all the same.
-Expected<void> rehearse_first(const ResolvedPlan& plan, RunObserver& observer, const std::stop_token& stop)
+Expected<void> rehearse_first(
+    const ResolvedPlan& plan, const std::filesystem::path& trainer, RunObserver& observer, const std::stop_token& stop)
 {
     constexpr double kMostSeconds = 60;
     observer.on_state(RunState::preflight, "rehearsing the plan on this computer");
-    const auto rehearsal = rehearse_plan({.plan = plan, .timeout_s = kMostSeconds}, stop);
+    const auto rehearsal = rehearse_plan({.plan = plan, .trainer = trainer, .timeout_s = kMostSeconds}, stop);
     if (rehearsal && rehearsal->at("problem").is_string())
         return Problem{ProblemCode::failed, "it would not run: " + rehearsal->at("problem").get<std::string>(),
-            "change the plan, or start it unrehearsed with --no-rehearse", plan.where};
+            "change the plan, or start it unrehearsed with fourfold run --no-rehearse", plan.where};
     if (!rehearsal && rehearsal.error().code == ProblemCode::cancelled)
         return rehearsal.error();
     if (!rehearsal)
@@ -129,7 +130,7 @@ Expected<RunResult> launch_once(const RunRequest& request, RunObserver& observer
     if (const std::string warning = capacity_warning(plan.plan); !warning.empty())
         observer.on_state(RunState::preflight, "warning: " + warning);
     if (request.rehearse)
-        FOURFOLD_CHECK(rehearse_first(plan.plan, observer, stop));
+        FOURFOLD_CHECK(rehearse_first(plan.plan, request.trainer, observer, stop));
     FOURFOLD_TRY(RunResult result, Launch(request, plan, observer, stop).run());
     return follow_attempts(
         std::move(result), plan.target, plan.agent, observer, stop, request.history_file, OnStop::cancel);

@@ -105,6 +105,11 @@ TEST_F(Rehearse, TheTraceIsATimelineOfAllStages)
         if (event["ph"] == "X" && event["name"].get<std::string>().starts_with("forward"))
             ++forwards[event["tid"].get<int>()];
     EXPECT_EQ(forwards, (std::map<int, int>{{0, 2 * 8}, {1, 2 * 8}})) << "chunks, micro-batches";
+    const Output beside
+        = fourfold({"timeline", plan(), "--measured", trace, "--output", (folder() / "step.svg").string()});
+    EXPECT_EQ(beside.status, 0) << beside.err;
+    EXPECT_THAT(beside.out, HasSubstr("an average stage, the furthest off first"));
+    EXPECT_THAT(beside.err, HasSubstr("2 stages, "));
     const Output unwritten = fourfold({"rehearse", plan(), "--trace", folder() / "none" / "trace.json"});
     EXPECT_EQ(unwritten.status, 2);
     EXPECT_THAT(unwritten.err, HasSubstr("none"));

@@ -214,7 +214,7 @@ TEST_F(Run, WhatARehearsalFoundIsNotStarted)
     EXPECT_EQ(found.status, 1);
     EXPECT_THAT(found.err,
         HasSubstr("it would not run: the ranks wait for each other (change the plan, or start it unrehearsed with "
-                  "--no-rehearse)"));
+                  "fourfold run --no-rehearse)"));
     EXPECT_EQ(history().size(), 0u);
     EXPECT_EQ(fourfold({"run", tiny_plan(), "--no-rehearse"}).status, 0);
     setenv("FAKE_REHEARSAL", "no verdict", 1);

@@ -59,6 +59,30 @@ const Measured kMeasured[] = {
 INSTANTIATE_TEST_SUITE_P(
     Gpus, RehearsedMemory, ::testing::ValuesIn(kMeasured), [](const auto& info) { return info.param.name; });
 
+// Expandable segments are as long as what lies in them at most, but for a page of each; usual ones leave holes.
+TEST(RehearsedMemory, OfExpandableSegmentsHasFewHoles)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const auto tokens = fourfold::testing::write_tokens(folder.path());
+    const auto rehearsed = [&](const std::string& settings) {
+        const ResolvedPlan plan = fourfold::testing::tiny_plan(tokens,
+            {R"(model={"model_type":"llama","vocab_size":32000,"tie_word_embeddings":false,"hidden_size":1024,)"
+             R"("num_hidden_layers":8,"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":2816,)"
+             R"("max_position_embeddings":4096})",
+                "cluster=\"dgx-h100\"", "gpus=8", "layout.dp=8", "training.sharding=\"parameters\"",
+                "training.seq_len=4096", "training.micro_batch=1", "training.global_batch=16",
+                "training.precision=\"bf16\"", R"(run.environment={"PYTORCH_ALLOC_CONF":")" + settings + "\"}"});
+        const auto rank = rehearse_rank(plan, 0);
+        EXPECT_TRUE(rank) << rank.error().line();
+        return *rank;
+    };
+    const RankRehearsal usual = rehearsed("expandable_segments:False"), grown = rehearsed("expandable_segments:True");
+    EXPECT_EQ(grown.requested, usual.requested);
+    EXPECT_LE(grown.allocated, usual.allocated) << "every block is split to its last 512 bytes";
+    EXPECT_GE(grown.reserved, grown.allocated);
+    EXPECT_LT(grown.reserved - grown.allocated, (usual.reserved - usual.allocated) / 2);
+}
+
 // A Llama of 1.5 billion parameters with a large vocabulary, one micro-batch of 4096 tokens.
 class PlannedMemory : public ::testing::TestWithParam<fourfold::testing::Case> { };
 
@@ -109,6 +133,7 @@ const fourfold::testing::Case kPlanned[] = {
     {"fsdp8_tied", {"gpus=8", "layout.dp=8", kSharded}, {"model.tie_word_embeddings=true"}},
     {"pp4", {"gpus=4", "layout.pp=4"}, {}},
     {"pp2_interleaved", {"gpus=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=\"interleaved\""}, {}},
+    {"pp2_gpipe", {"gpus=2", "layout.pp=2", "training.schedule=\"gpipe\""}, {}},
     {"pp2_fsdp2", {"gpus=4", "layout.pp=2", "layout.dp=2", kSharded}, {}},
     {"pp2_fsdp8_each", {"gpus=16", "layout.pp=2", "layout.dp=8", kSharded, kEach, "training.global_batch=64"}, {}},
     {"pp2_fsdp8_each_recompute",

@@ -64,12 +64,14 @@ struct Done {
 
 void compare_done(const Done& rehearsed, const Done& real, const ResolvedPlan& plan)
 {
-    if (drops_nothing(plan))
+    if (drops_nothing(plan)) {
         EXPECT_EQ(words(rehearsed.traffic), words(real.traffic));
-    if (drops_nothing(plan) && fills_every_block(plan))
+    }
+    if (drops_nothing(plan) && fills_every_block(plan)) {
         EXPECT_EQ(rehearsed.flops, real.flops);
-    else
+    } else {
         EXPECT_GE(rehearsed.flops, real.flops);
+    }
 }
 
 // Of the rank that is furthest off.

@@ -248,6 +248,19 @@ TEST_F(TuiRuns, AFailureHasAPageWithTheCause)
     ASSERT_TRUE(program.shows("Rank 1")) << program.grid().text();
 }
 
+// As `fourfold run` does: what would cost many GPUs an hour is found out here.
+TEST_F(TuiRuns, WhatARehearsalFoundIsNotStarted)
+{
+    TerminalProgram::Options told = options(40, 120);
+    told.environment["FAKE_REHEARSAL"]
+        = R"({"verdict": "failed", "problem": "the ranks wait for each other", "stages": []})";
+    TerminalProgram program(faked({"tui", tiny(30, 20)}), told);
+    ASSERT_TRUE(program.shows("Tensor (TP)"));
+    program.type("4sy");
+    ASSERT_TRUE(program.shows("it would not run: the ranks wait for each other")) << program.grid().text();
+    EXPECT_TRUE(stored().empty());
+}
+
 // The terminal is closed; the run goes on; the next start follows it, from the first step on, and stops it.
 TEST_F(TuiRuns, ClosingTheTerminalLeavesTheRunAndComingBackFollowsIt)
 {

@@ -9,6 +9,7 @@
 #include "core/calibration/user/evidence.h"
 #include "core/predict/step_time.h"
 #include "core/predict/term_off.h"
+#include "core/profile/step_trace.h"
 #include "core/report/timeline_export.h"
 
 #include <fstream>
@@ -28,9 +29,16 @@ struct TimelineOptions {
     std::vector<double> between; // seconds; empty: all
 };
 
-// The last `trace` event of a run's events.jsonl.
+// The last `trace` event of a run's events.jsonl; or a trace file of stages, as `fourfold rehearse --trace` writes it.
 Expected<Timeline> measured_timeline(const std::string& file)
 {
+    if (looks_like_trace(file)) {
+        FOURFOLD_TRY(StepTrace trace, read_step_trace(file));
+        if (!trace.stages)
+            return Problem{ProblemCode::bad_input, "has a rank's kernels, expected stages",
+                "`fourfold profile` looks at it", file};
+        return *std::move(trace.stages);
+    }
     std::ifstream events(file);
     if (!events)
         return Problem{ProblemCode::not_found, "cannot be read", "give the events.jsonl of a run's folder", file};
@@ -145,11 +153,12 @@ void add_timeline(Cli& cli)
     command->add_option("-o,--output", options->output, "F.json (Chrome trace events), F.svg, F.pdf or F.png")
         ->type_name("FILE")
         ->required();
-    CLI::Option* measured
-        = command
-              ->add_option("--measured", options->measured,
-                  "draw the traced step of a run's events.jsonl instead; print what differs from the prediction")
-              ->type_name("FILE");
+    CLI::Option* measured = command
+                                ->add_option("--measured", options->measured,
+                                    "draw the traced step of a run's events.jsonl, or of `fourfold rehearse --trace "
+                                    "F.json`, instead; print\n"
+                                    "what differs from the prediction")
+                                ->type_name("FILE");
     command
         ->add_flag("--kernels", options->kernels,
             "draw the kernels of every stage's streams, with their names where there is room")

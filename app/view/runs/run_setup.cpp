@@ -108,6 +108,7 @@ RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string
     request.plan = *planned;
     request.target = *std::move(where);
     request.steps = setup.steps;
+    request.rehearse = true;
     setup.request = std::move(request);
     return setup;
 }

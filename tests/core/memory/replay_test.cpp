@@ -138,7 +138,7 @@ TEST(DeviceOverhead, CountsTheCommunicatorOfNumbers)
 {
     ResolvedPlan plan;
     plan.stack.constants = {{"context_memory_gib", 1.0}, {"communicator_memory_gib", 0.5}, {"gradient_buffers", 3.0}};
-    plan.layout.dp = 2;
+    plan.layout.dp = plan.layout.dp_shard = 2;
     EXPECT_EQ(device_overhead_gib(plan), 2.0) << "the world and DP";
     plan.training.precision = Precision::fp8;
     EXPECT_EQ(device_overhead_gib(plan), 2.5);
@@ -154,6 +154,24 @@ TEST(DeviceOverhead, CountsTheCommunicatorOfNumbers)
     EXPECT_EQ(device_overhead_gib(plan), 2.5);
     plan.stack.constants.erase("gradient_buffers");
     EXPECT_EQ(device_overhead_gib(plan), 2.0) << "another stack";
+}
+
+// The bundled trainer has one for each way between neighbours (half a one, as buffers go), and one for both ends.
+TEST(DeviceOverhead, CountsTheLinksOfAPipeline)
+{
+    ResolvedPlan plan;
+    plan.stack.constants = {{"context_memory_gib", 0.0}, {"communicator_memory_gib", 1.0}, {"gradient_buffers", 3.0}};
+    const auto with = [&](int pp, Schedule schedule, int virtual_stages) {
+        plan.layout.pp = pp;
+        plan.layout.virtual_stages = virtual_stages;
+        plan.training.schedule = schedule;
+        return device_overhead_gib(plan) - 1; // the world
+    };
+    EXPECT_EQ(with(2, Schedule::one_f_one_b, 1), 2) << "there and back, and the ends";
+    EXPECT_EQ(with(4, Schedule::one_f_one_b, 1), 2) << "both neighbours";
+    EXPECT_EQ(with(4, Schedule::interleaved, 2), 3) << "both neighbours of an end, and the ends";
+    EXPECT_EQ(with(2, Schedule::zb_v, 2), 2) << "one stage has both ends";
+    EXPECT_EQ(with(4, Schedule::zb_v, 2), 4) << "both neighbours, twice";
 }
 
 } // namespace
