@@ -29,6 +29,7 @@ constexpr Row kFixed[]{
     {"Z, F, Backspace", QT_TRANSLATE_NOOP("KeysDialog", "Timeline: to the selection, whole step, previous zoom")},
     {"Arrows", QT_TRANSLATE_NOOP("KeysDialog", "Pictures: from bar to bar, stage to stage, GPU to GPU")},
     {"P, C", QT_TRANSLATE_NOOP("KeysDialog", "Tables: pin a row; compare")},
+    {"D", QT_TRANSLATE_NOOP("KeysDialog", "Found layouts, stored runs, cells of a sweep: derivation of the figure")},
     {"Ctrl+Enter", QT_TRANSLATE_NOOP("KeysDialog", "Search: start")},
     {"Ctrl+C", QT_TRANSLATE_NOOP("KeysDialog", "Tables: copy the chosen rows")}};
 

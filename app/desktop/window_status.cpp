@@ -48,8 +48,11 @@ void WindowStatus::setDocument(PlanDocument& document)
 
 void WindowStatus::show(const PlanDocument& document)
 {
-    if (!document.prediction())
+    if (!document.prediction()) { // nothing of another plan stays
+        m_evaluated->clear();
+        m_evidence->clear();
         return;
+    }
     const Prediction& prediction = *document.prediction();
     m_evaluated->setText(document.isAnswered()
             ? tr("Evaluated in %1").arg(duration(document.predictionMilliseconds() / 1e3))

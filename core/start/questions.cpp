@@ -76,6 +76,12 @@ Expected<Json> preset_meant(const std::string& kind, const std::string& text, co
         blank ? in_quotes(text) : printable(text)};
 }
 
+// Somebody who writes this means a file, not words of a name; one that is not there is said to be that.
+bool is_path(const std::string& text)
+{
+    return text.starts_with('/') || text.starts_with("./") || text.starts_with("../") || text.ends_with(".json");
+}
+
 } // namespace
 
 Expected<TrainingExtent> parse_extent(const std::string& text, const std::string& where)
@@ -141,7 +147,7 @@ Expected<std::filesystem::path> model_file(const std::string& text, const Preset
     if (!std::filesystem::exists(file, error) && is_hub_id(text)) {
         FOURFOLD_TRY(file, cached_config(text, hub_cache_folder()));
     }
-    if (!std::filesystem::exists(file, error) && file.filename() != "config.json")
+    if (!std::filesystem::exists(file, error) && !is_path(text))
         return std::filesystem::path();
     return file;
 }

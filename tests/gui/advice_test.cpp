@@ -20,6 +20,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QStatusBar>
 #include <QTableView>
 
 #include <set>
@@ -179,6 +180,11 @@ private slots:
         type("budget.storage_gb_s", "fast");
         QVERIFY(w.child<QLineEdit>("budget.storage_gb_s")->toolTip().startsWith(QStringLiteral("budget.storage_gb_s")));
         QVERIFY(value_at(w.document().plan().document, "budget.storage_gb_s") == Json(20.0));
+        QVERIFY2(w.window.statusBar()->currentMessage().contains(QStringLiteral("budget.storage_gb_s")),
+            qPrintable(w.window.statusBar()->currentMessage()));
+        type("budget.price_per_gpu_hour", "2.75"); // what was refused stays to be mended
+        QCOMPARE(w.child<QLineEdit>("budget.storage_gb_s")->text(), QStringLiteral("fast"));
+        w.document().undoStack().undo();
         // Enter opens the derivation.
         table->setCurrentIndex(table->model()->index(3, 2));
         table->setFocus();
@@ -190,6 +196,7 @@ private slots:
         for (int steps = 0; steps < 4; ++steps)
             w.document().undoStack().undo();
         QVERIFY(!has_budget(w.document().plan()));
+        QVERIFY(w.answered());
         QVERIFY(value(QStringLiteral("Tokens"), 3).contains(QStringLiteral("20 per parameter")));
     }
 

@@ -133,8 +133,8 @@ private slots:
         QTest::newRow("1920") << QSize(1920, 1080) << false;
         QTest::newRow("2560") << QSize(2560, 1440) << false;
         QTest::newRow("3840") << QSize(3840, 2160) << false;
-        QTest::newRow("1440, right to left") << QSize(1440, 900) << true;
-        QTest::newRow("3840, right to left") << QSize(3840, 2160) << true;
+        QTest::newRow("1440_mirrored") << QSize(1440, 900) << true;
+        QTest::newRow("3840_mirrored") << QSize(3840, 2160) << true;
     }
 
     void nothingIsCut()

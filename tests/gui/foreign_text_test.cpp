@@ -5,6 +5,8 @@
 #include "app/desktop/dialogs/report_export.h"
 #include "app/desktop/pages/compare/compare_page.h"
 #include "app/desktop/pages/history/history_page.h"
+#include "app/desktop/pages/plan/config/config_panel.h"
+#include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/panels/banner.h"
@@ -12,6 +14,7 @@
 #include "app/models/shared/table_model.h"
 #include "core/history/annotations.h"
 #include "core/history/store.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QAbstractButton>
@@ -28,6 +31,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QSpinBox>
 #include <QStatusBar>
 #include <QTabBar>
 #include <QTextBrowser>
@@ -181,6 +185,52 @@ private slots:
             QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
             QVERIFY(w.evil > 0);
         }
+    }
+
+    // Words without end are cut where they would widen the window.
+    void ofAnyLengthKeepsTheWindowAsItIs()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("plain.plan.json")));
+        QVERIFY(w.answered());
+        const QSize least = w.window.minimumSizeHint();
+        QByteArray plan = test::clusterPlan();
+        plan.replace("notes_of_mine", QByteArray(1500, 'k')).replace("Llama 3.1 8B on 16 H100", QByteArray(3000, 'N'));
+        QVERIFY(w.open(QStringLiteral("long.plan.json"), plan));
+        QVERIFY(w.answered());
+        QTest::qWait(20); // laid out
+        QCOMPARE(w.window.minimumSizeHint().width(), least.width());
+        plan.replace("\"llama-3.1-8b\"", '"' + QByteArray(2000, 'm') + '"');
+        QVERIFY(w.open(QStringLiteral("unknown.plan.json"), plan));
+        QTest::qWait(20);
+        QCOMPARE(w.window.minimumSizeHint().width(), least.width());
+    }
+
+    // A plan of a model that nobody has: why stands on the page, and the form shows no values that are not the plan's.
+    void anUnknownModelIsSaidAndNothingElseIsShownForIt()
+    {
+        Fixture w;
+        QVERIFY(w.open(QStringLiteral("plain.plan.json")));
+        QVERIFY(w.answered());
+        QVERIFY(
+            w.open(QStringLiteral("unknown.plan.json"), test::clusterPlan().replace("llama-3.1-8b", "lama-3.1-8b")));
+        QVERIFY(!w.document().lastResolved());
+        const ConfigPanel& panel = *w.window.planPage().findChild<ConfigPanel*>();
+        for (const QComboBox* box : panel.findChildren<QComboBox*>())
+            QVERIFY2(box->currentText().isEmpty(), qPrintable(box->objectName() + box->currentText()));
+        for (const QSpinBox* box : panel.findChildren<QSpinBox*>())
+            QVERIFY2(box->cleanText().isEmpty(), qPrintable(box->objectName() + box->text()));
+        auto* warning = w.window.planPage().findChild<QLabel*>(QStringLiteral("warningText"));
+        QVERIFY2(warning->text().contains(QStringLiteral("lama-3.1-8b")), qPrintable(warning->text()));
+        for (const QLabel* label : w.window.statusBar()->findChildren<QLabel*>())
+            QVERIFY2(!label->text().contains(QStringLiteral("valuated")), qPrintable(label->text()));
+        // Another model is the cure, and all is there again.
+        auto* models = panel.findChild<QComboBox*>(QStringLiteral("model"));
+        QVERIFY(test::choose(*models, QStringLiteral("Llama 3.1 8B")));
+        QVERIFY(w.answered());
+        QCOMPARE(panel.findChild<QSpinBox*>(QStringLiteral("layout.tp"))->cleanText(), QStringLiteral("2"));
+        QCOMPARE(panel.findChild<QSpinBox*>(QStringLiteral("layout.cp"))->cleanText(), QStringLiteral("1"));
+        QVERIFY(!warning->text().contains(QStringLiteral("lama-3.1-8b")));
     }
 
     void ofAStoredRunIsShownAsItIs()

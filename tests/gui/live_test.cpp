@@ -102,10 +102,19 @@ private slots:
         QCOMPARE(w.live().run().step(), 5);
     }
 
+    void nothingMovesUnderTheHand_data()
+    {
+        QTest::addColumn<int>("height");
+        QTest::newRow("a form with room") << 800;
+        QTest::newRow("a form that scrolls") << 420;
+    }
+
     // A second press of the key that started a run must not hit what ends it; buttons stay where they are.
     void nothingMovesUnderTheHand()
     {
+        QFETCH(int, height);
         Fixture w(test::tinyPlan(100'000, 20));
+        w.window.resize(w.window.width(), height);
         QPushButton* start = w.button("start");
         QVERIFY(w.answered()); // the form says what it expects
         QTest::qWait(50); // laid out

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# locale_suite.sh NAME POINT PROGRAM...: the tests of the window in a locale of their own, whatever the machine has.
+# locale_suite.sh NAME POINT PROGRAM [ARGUMENT...]: tests of the window in a locale of their own, whatever the machine has.
 # POINT: the decimal point of the locale; where printf writes another one the locale is not at work, and nothing would
 # be proved.
 set -eu
@@ -16,7 +16,4 @@ else
 fi
 written=$("${within[@]}" printf '%.1f' 1.5)
 [ "$written" = "1${point}5" ] || { echo "$name: printf wrote $written, expected 1${point}5"; exit 1; }
-for program; do
-    echo "== $(basename "$program") in $name"
-    "${within[@]}" "$program" -silent
-done
+"${within[@]}" "$@" -silent

@@ -127,10 +127,23 @@ private slots:
         QVERIFY(w.open(QStringLiteral("mine.plan.json")));
         QVERIFY(w.answered());
         const std::string before = to_text(w.document().plan());
-        QStringList said;
+        QStringList said, nothing;
         bool reported = false;
         const WhenDialog<StartDialog> dialog([&](StartDialog& start) {
             auto& words = part<QLabel>(start, "startSaid");
+            const int width = start.width();
+            part<QComboBox>(start, "startModel").clearEditText();
+            enter(start);
+            nothing << words.text();
+            part<QComboBox>(start, "startModel").setEditText(QStringLiteral("llama 405b"));
+            part<QComboBox>(start, "startCluster").clearEditText();
+            enter(start);
+            nothing << words.text();
+            part<QComboBox>(start, "startModel").setEditText(QString(3000, QLatin1Char('x')));
+            enter(start);
+            QTest::qWait(20); // laid out
+            QCOMPARE(start.width(), width); // what was typed does not widen it
+            QVERIFY(words.text().contains(QStringLiteral("is no model")));
             typeInto(part<QComboBox>(start, "startModel"), "qwen3");
             enter(start);
             said << words.text();
@@ -151,6 +164,9 @@ private slots:
         QVERIFY(dialog.came());
         QVERIFY(reported);
         QCOMPARE(said.size(), 3);
+        QCOMPARE(nothing.size(), 2);
+        QVERIFY2(nothing[0].startsWith(QStringLiteral("no model is named")), qPrintable(nothing[0]));
+        QVERIFY2(nothing[1].startsWith(QStringLiteral("no cluster is named")), qPrintable(nothing[1]));
         QVERIFY2(said[0].contains(QStringLiteral("may mean qwen3-")), qPrintable(said[0]));
         QVERIFY2(said[1].contains(QStringLiteral("is no amount of training")), qPrintable(said[1]));
         QVERIFY2(said[2].contains(QStringLiteral("it fits on")), qPrintable(said[2]));

@@ -15,8 +15,25 @@
 #include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 
 namespace fourfold::ui {
+
+QString labelText(const QString& text, int longest)
+{
+    static const QRegularExpression words(QStringLiteral("\\S+"));
+    QString shown = text;
+    qsizetype moved = 0; // what is before has become shorter by so much
+    for (QRegularExpressionMatchIterator at = words.globalMatch(text); at.hasNext();) {
+        const QRegularExpressionMatch word = at.next();
+        if (word.capturedLength() <= longest)
+            continue;
+        const QString cut = word.captured().left(longest / 2) + QChar(0x2026) + word.captured().right(longest / 2);
+        shown.replace(word.capturedStart() - moved, word.capturedLength(), cut);
+        moved += word.capturedLength() - cut.size();
+    }
+    return shown;
+}
 
 void showProblem(QWidget* parent, const QString& title, const Problem& problem)
 {

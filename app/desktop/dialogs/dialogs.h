@@ -18,6 +18,9 @@ struct SecretQuestion;
 
 namespace fourfold::ui {
 
+// For a label, whose lines break between words: a word of more than `longest` letters is cut in its middle, else it
+// would widen the window.
+QString labelText(const QString& text, int longest = 80);
 // A problem in full: what, where, what to do.
 void showProblem(QWidget* parent, const QString& title, const Problem& problem);
 // Whether it went well; a Problem is shown.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/dialogs/start_dialog.h"
 
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/models/shared/text.h"
@@ -119,7 +120,7 @@ void StartDialog::ask()
     takeBack();
     const Expected<void> asked = m_start->ask(questions);
     changeRole(m_said, asked ? QStringLiteral("muted") : QStringLiteral("bad"));
-    m_said->setText(asked ? tr("Looking through all layouts\u2026") : fromUtf8(asked.error().line()));
+    m_said->setText(asked ? tr("Looking through all layouts\u2026") : labelText(fromUtf8(asked.error().line())));
 }
 
 void StartDialog::showAnswer()
@@ -128,7 +129,7 @@ void StartDialog::showAnswer()
         return;
     if (m_start->problem()) {
         changeRole(m_said, QStringLiteral("bad"));
-        m_said->setText(fromUtf8(m_start->problem()->line()));
+        m_said->setText(labelText(fromUtf8(m_start->problem()->line())));
         return;
     }
     for (const view::Start::Choice& choice : m_start->choices())

@@ -21,7 +21,7 @@ std::string explained_value(const Explanation& explanation)
         return std::abs(value) <= 1 ? percent(value, 2) + " %" : significant(value);
     if (unit.empty())
         return value == std::round(value) ? grouped(value) : significant(value);
-    return significant(value) + ' ' + unit;
+    return (unit == "runs" ? grouped(value) : significant(value)) + ' ' + unit;
 }
 
 std::string explained_summary(const Explanation& explanation)

@@ -14,7 +14,6 @@
 namespace fourfold::view {
 
 namespace {
-constexpr const char* kTrainerStack = "fourfold";
 
 std::string first_of(const std::vector<Reason>& reasons)
 {

@@ -12,6 +12,8 @@
 
 namespace fourfold::view {
 
+inline constexpr const char* kTrainerStack = "fourfold"; // of the bundled trainer
+
 // What is predicted for the stack that runs; empty where unknown.
 struct RunExpectation {
     std::optional<double> tps_per_gpu, step_time_s, memory_gib, mfu; // mfu: of 1

@@ -24,6 +24,12 @@ Expected<int> gpus_of(const std::string& text)
     return gpus;
 }
 
+// Nothing was typed: said as that, not as an empty name that nobody knows.
+Problem nothing_named(const char* what, const char* hint)
+{
+    return {ProblemCode::bad_input, std::string("no ") + what + " is named", hint, {}};
+}
+
 std::string figures_of(const Prediction& prediction)
 {
     return shown_number(prediction.tps_per_gpu.value_or(0), 0) + " tokens/s per GPU, "
@@ -77,11 +83,16 @@ Expected<void> Start::ask(const Questions& typed)
     const Questions questions = spread(typed);
     StartAnswers answers;
     refused_ = 0; // the one that is read
-    FOURFOLD_TRY(answers.model, model_named(std::string(trimmed(questions.model)), presets_));
+    const std::string model(trimmed(questions.model)), cluster(trimmed(questions.cluster));
+    if (model.empty())
+        return nothing_named("model", "a preset, words of its name, a config.json, or an id in Hugging Face's cache");
+    FOURFOLD_TRY(answers.model, model_named(model, presets_));
     ++refused_;
     FOURFOLD_TRY(answers.gpus, gpus_of(questions.gpus));
     ++refused_;
-    FOURFOLD_TRY(answers.cluster, cluster_named(std::string(trimmed(questions.cluster)), presets_));
+    if (cluster.empty())
+        return nothing_named("cluster", "a preset, or words of its name, as in dgx h100");
+    FOURFOLD_TRY(answers.cluster, cluster_named(cluster, presets_));
     ++refused_;
     FOURFOLD_TRY(answers.extent, parse_extent(questions.extent, "training"));
     refused_ = -1;

@@ -81,6 +81,9 @@ TEST(Questions, WhatIsNotKnownOrMeansSeveralIsSaid)
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().exit_status(), 2);
     EXPECT_THAT(unknown.error().line(), HasSubstr("fourfold presets clusters"));
+    // A path that leads nowhere is no misspelt name.
+    for (const char* path : {"/no/such/folder", "./mine", "../mine.json", "mine.json"})
+        EXPECT_THAT(model_named(path, presets).error().line(), HasSubstr("No such file")) << path;
 }
 
 class Cache : public testing::Test {

@@ -3,7 +3,6 @@
 
 #include "app/desktop/dialogs/derivation_dialog.h"
 #include "app/desktop/dialogs/dialogs.h"
-#include "app/desktop/dialogs/save_file.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/history/history_detail.h"
 #include "app/desktop/pages/history/history_import.h"
@@ -93,16 +92,7 @@ QPushButton* HistoryPage::makeExports()
 {
     QPushButton* exports = makeButton(tr("Export\u2026"), "plain");
     auto* menu = new QMenu(exports);
-    menu->addAction(
-        tr("Show as table\u2026"), this, [this] { showAsTable(this, tr("History"), m_model.list().table()); });
-    menu->addAction(tr("Copy table"), this, [this] { copyTable(m_model.list().table()); });
-    menu->addSeparator();
-    for (const auto& [name, ending] :
-        {std::pair("CSV", "csv"), std::pair("Markdown", "md"), std::pair("LaTeX", "tex"), std::pair("JSON", "json")}) {
-        const QString filter = QStringLiteral("%1 (*.%2)").arg(QLatin1String(name), QLatin1String(ending));
-        menu->addAction(QString::fromLatin1(name) + QChar(0x2026), this,
-            [this, filter, ending = QString::fromLatin1(ending)] { askForExport(ending, filter); });
-    }
+    addTableExports(*menu, this, tr("History"), [this] { return m_model.list().table(); });
     exports->setMenu(menu);
     return exports;
 }
@@ -228,13 +218,19 @@ void HistoryPage::offerTrace()
         emit traceRequested(traced->trace, traced->beside);
 }
 
+// Of the figure that the cursor is on, else of the throughput.
 void HistoryPage::derivePrediction()
 {
+    if (m_selected.isEmpty())
+        return;
     const Expected<RunDetail> run = view::stored_run(m_file, m_selected.toStdString());
     if (!succeeded(this, tr("Its prediction cannot be shown"), run))
         return;
+    const int column = m_table->currentIndex().column();
+    const bool ofMemory = column == HistoryModel::predicted_memory || column == HistoryModel::measured_memory;
+    const QString title = ofMemory ? tr("the memory, %1") : tr("the throughput, %1");
     if (const CompareEntry entry = entryOf(*run); entry.prediction)
-        showDerivation(this, tr("the throughput, %1").arg(entry.name), *entry.prediction, "tps_per_gpu");
+        showDerivation(this, title.arg(entry.name), *entry.prediction, ofMemory ? "memory_gib" : "tps_per_gpu");
     else
         emit message(tr("Nothing was predicted of %1").arg(entry.name));
 }
@@ -474,23 +470,6 @@ bool HistoryPage::openTracker(const std::filesystem::path& path)
         return false;
     showView(View::curves);
     emit message(tr("%1 of %2 among the curves").arg(counted(double(*opened), tr("run")), fromUtf8(path.string())));
-    return true;
-}
-
-void HistoryPage::askForExport(const QString& ending, const QString& filter)
-{
-    const QString file = askSaveFile(
-        this, tr("Export the runs on show"), QStringLiteral("fourfold-history.%1").arg(ending), filter, ending);
-    if (!file.isEmpty())
-        exportTo(
-            file.endsWith(QLatin1Char('.') + ending, Qt::CaseInsensitive) ? file : file + QLatin1Char('.') + ending);
-}
-
-bool HistoryPage::exportTo(const QString& file)
-{
-    if (!succeeded(this, tr("The table was not written"), writeTable(m_model.list().table(), file)))
-        return false;
-    emit message(tr("%1 written to %2").arg(counted(m_model.rowCount(), tr("run")), file));
     return true;
 }
 

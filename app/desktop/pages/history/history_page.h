@@ -48,8 +48,6 @@ public:
     [[nodiscard]] const HistoryModel& model() const { return m_model; }
     // Adds a run's folder or an exported run; false: it cannot, and said so. A run that is there already is shown.
     bool importRun(const std::filesystem::path& path);
-    // Writes the runs on show; the ending (.csv, .md, .json, .tex) decides the form. False: it failed, and said so.
-    bool exportTo(const QString& file);
     // Takes the rows of a measured table as runs; false: it cannot, and said so.
     bool importTable(const std::filesystem::path& csv);
     // The same beside the window, for each row is predicted; message() follows.
@@ -97,7 +95,6 @@ private:
     void compareSelected();
     void push(view::HistoryStep step, const QStringList& runs);
     [[nodiscard]] QStringList chosen() const; // ids
-    void askForExport(const QString& ending, const QString& filter);
 
     std::filesystem::path m_file;
     HistoryModel m_model;

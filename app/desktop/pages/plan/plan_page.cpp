@@ -197,6 +197,8 @@ void PlanPage::showAnswer()
         showBounds();
         takePlace();
     }
+    if (!prediction)
+        m_warnings->showProblem(m_document.problem() ? fromUtf8(m_document.problem()->line()) : QString());
     if (m_document.isValid() && !m_document.isAnswered()) {
         m_slow.start();
         return;

@@ -157,7 +157,7 @@ void FindDialog::look()
     showState();
     if (!asked) {
         changeRole(m_said, QStringLiteral("bad"));
-        m_said->setText(fromUtf8(asked.error().line()));
+        m_said->setText(labelText(fromUtf8(asked.error().line())));
     }
 }
 
@@ -240,7 +240,7 @@ void FindDialog::showState()
         }
     }
     changeRole(m_said, role);
-    m_said->setText(text);
+    m_said->setText(labelText(text));
     layout()->activate(); // it may have more lines now
     m_take->setEnabled(ready);
     m_measure->setEnabled(ready);
@@ -254,7 +254,7 @@ bool FindDialog::save()
     if (saved)
         return true;
     changeRole(m_said, QStringLiteral("bad"));
-    m_said->setText(fromUtf8(saved.error().line()));
+    m_said->setText(labelText(fromUtf8(saved.error().line())));
     return false;
 }
 
@@ -266,7 +266,7 @@ void FindDialog::measure()
     showState();
     if (!measuring) {
         changeRole(m_said, QStringLiteral("bad"));
-        m_said->setText(fromUtf8(measuring.error().line()));
+        m_said->setText(labelText(fromUtf8(measuring.error().line())));
     }
 }
 

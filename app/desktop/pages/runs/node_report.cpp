@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/runs/node_report.h"
 
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/tables/data_table.h"
@@ -76,7 +77,7 @@ void NodeReport::show(const Expected<ProbeReport>& report)
 {
     m_report = report ? *report : ProbeReport();
     m_save->setEnabled(!m_report.hosts.empty());
-    m_verdict->setText(report ? probeVerdict(*report) : fromUtf8(report.error().line()));
+    m_verdict->setText(report ? probeVerdict(*report) : labelText(fromUtf8(report.error().line())));
     m_findings.show(findingsTable(m_report));
     m_nodes.show(nodesTable(m_report));
     m_links.show(linksTable(m_report));

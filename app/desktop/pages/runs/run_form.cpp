@@ -4,6 +4,7 @@
 #include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
+#include "app/desktop/widgets/panels/scroll_column.h"
 #include "app/models/shared/text.h"
 #include "app/view/plan/facts.h"
 
@@ -20,6 +21,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kFormWidth = 340;
+constexpr int kLongestWord = 40; // letters that it has room for
 const QString kLocal = QStringLiteral("local");
 const QString kHosts = QStringLiteral("hosts"); // the entry that opens the host list
 
@@ -56,7 +58,10 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
 {
     fixWidth(this, kFormWidth);
     usePanelStyle(this);
-    setLayout(columnOf({panelTitle(tr("Run this plan")), makeFields(), Item::spring()}));
+    auto* scroll = new ScrollColumn(makePanel(makeFields()));
+    scroll->setProperty("gap", false);
+    scroll->keepRoomOfBar();
+    setLayout(columnOf({panelTitle(tr("Run this plan")), {scroll, 1}}));
     setDocument(document);
     connect(&controller, &RunController::workChanged, this, &RunForm::refresh);
     connect(m_target, &QComboBox::currentIndexChanged, this, &RunForm::refresh);
@@ -108,7 +113,7 @@ void RunForm::setDocument(PlanDocument& document)
     refresh();
 }
 
-QWidget* RunForm::makeFields()
+QLayout* RunForm::makeFields()
 {
     m_target->addItem(tr("This computer"), kLocal);
     for (int row = 0; row < m_targets.rowCount(); ++row) {
@@ -123,13 +128,14 @@ QWidget* RunForm::makeFields()
     m_steps->setGroupSeparatorShown(true);
     m_restart->setEnabled(false);
     auto* grid = new QGridLayout;
-    grid->setContentsMargins(12, 12, 12, 12);
+    const int margin = 12; // where the scroll bar comes its room is the margin
+    grid->setContentsMargins(isRightToLeft() ? 0 : margin, margin, isRightToLeft() ? margin : 0, margin);
     grid->setHorizontalSpacing(10);
     grid->setVerticalSpacing(7);
     grid->setColumnMinimumWidth(0, 92);
     grid->setColumnStretch(1, 1);
     int row = 0;
-    for (QLabel* line : {m_plan, m_layout, m_expected})
+    for (QLabel* line : {m_plan, m_layout})
         grid->addWidget(line, row++, 0, 1, 2);
     grid->setRowMinimumHeight(row++, 6);
     const auto add = [&](const QString& label, QWidget* field) {
@@ -139,7 +145,8 @@ QWidget* RunForm::makeFields()
     add(tr("Steps"), m_steps);
     add(tr("Target"), m_target);
     grid->addWidget(m_hosts, row++, 1);
-    // A button must not move away from under the pointer: the room of the hosts is kept, what is said is the last.
+    // A button must not move away from under the pointer: the room of the hosts is kept, what is said of the target is
+    // the last.
     QSizePolicy kept = m_hosts->sizePolicy();
     kept.setRetainSizeWhenHidden(true);
     m_hosts->setSizePolicy(kept);
@@ -155,14 +162,22 @@ QWidget* RunForm::makeFields()
     more->addWidget(m_find, 2, 1);
     more->addWidget(m_detach, 3, 0, 1, 2);
     grid->addLayout(more, row++, 0, 1, 2);
-    grid->addWidget(m_message, row++, 0, 1, 2);
-    return holderOf(grid);
+    for (QLabel* line : {m_expected, m_message})
+        grid->addWidget(line, row++, 0, 1, 2);
+    grid->setRowStretch(row, 1); // what is left is below: no row is stretched, and none moves when the last one grows
+    return grid;
 }
 
 QString RunForm::target() const
 {
     const QString id = m_target->currentData().toString();
     return id == kHosts ? m_hosts->text().remove(QLatin1Char(' ')) : id;
+}
+
+QString RunForm::planName() const
+{
+    const std::optional<ResolvedPlan>& plan = m_document->lastResolved();
+    return plan ? fromUtf8(plan->name) : m_document->title();
 }
 
 void RunForm::showEvent(QShowEvent* event)
@@ -185,21 +200,22 @@ void RunForm::refresh()
         const QSignalBlocker blocker(m_steps);
         m_steps->setValue(m_setup.steps);
     }
-    m_plan->setText(m_document->title());
-    if (const std::optional<ResolvedPlan>& plan = m_document->lastResolved()) {
-        m_plan->setText(fromUtf8(plan->name));
-        m_layout->setText(QStringLiteral("%1\n%2 on %3")
-                              .arg(fromUtf8(view::layout_line(plan->layout)), fromUtf8(plan->model.name),
-                                  fromUtf8(view::gpus_fact(*plan))));
-    }
+    const std::optional<ResolvedPlan>& plan = m_document->lastResolved();
+    m_plan->setText(labelText(planName(), kLongestWord));
+    m_layout->setText(plan ? labelText(QStringLiteral("%1\n%2 on %3")
+                                           .arg(fromUtf8(view::layout_line(plan->layout)), fromUtf8(plan->model.name),
+                                               fromUtf8(view::gpus_fact(*plan))),
+                          kLongestWord)
+                           : QString());
     // What cannot run here is predicted all the same, of the software that was planned for.
     const std::shared_ptr<const Prediction>& planned = m_document->prediction();
     const view::RunExpectation& expected = m_setup.expectation;
     const auto predicted = [](const QString& words, double tps, double step) {
         return words + tr(": %1 tokens/s per GPU, %2 per step").arg(throughputText(tps), duration(step));
     };
-    m_expected->setText(expected.tps_per_gpu
-            ? predicted(tr("Predicted"), *expected.tps_per_gpu, expected.step_time_s.value_or(0))
+    const bool isOfAnother = planned && planned->plan.stack.id != view::kTrainerStack;
+    const QString own = isOfAnother ? tr("Predicted of the bundled trainer") : tr("Predicted");
+    m_expected->setText(expected.tps_per_gpu  ? predicted(own, *expected.tps_per_gpu, expected.step_time_s.value_or(0))
             : planned && planned->tps_per_gpu ? predicted(tr("Predicted of %1").arg(fromUtf8(planned->plan.stack.name)),
                   *planned->tps_per_gpu, planned->step_time_s.value_or(0))
                                               : tr("Predicted: %1").arg(unknownText()));
@@ -236,7 +252,7 @@ void RunForm::showState()
         m_preview->setFocus();
     const bool refused = !running && !m_setup.refusal.empty();
     changeRole(m_message, refused ? QStringLiteral("bad") : QStringLiteral("muted"));
-    m_message->setText(refused ? tr("Cannot run: %1").arg(refusal()) : fromUtf8(m_setup.note));
+    m_message->setText(labelText(refused ? tr("Cannot run: %1").arg(refusal()) : fromUtf8(m_setup.note), kLongestWord));
     m_message->setVisible(!m_message->text().isEmpty());
 }
 
@@ -244,7 +260,7 @@ void RunForm::start()
 {
     refresh();
     if (canStart())
-        emit startRequested(m_setup, m_plan->text());
+        emit startRequested(m_setup, planName());
 }
 
 void RunForm::setTarget(const QString& target)

@@ -15,6 +15,7 @@
 
 class QComboBox;
 class QLabel;
+class QLayout;
 class QLineEdit;
 class QPushButton;
 class QSpinBox;
@@ -59,7 +60,8 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    QWidget* makeFields();
+    QLayout* makeFields();
+    [[nodiscard]] QString planName() const;
     void showPreview();
     void check();
     void showState();

@@ -97,8 +97,11 @@ QWidget* TrainingView::makeForm()
 QString TrainingView::take(const char* path, const QString& text)
 {
     const Expected<Json> value = view::training_value(path, text.toStdString());
-    if (!value)
-        return fromUtf8(value.error().line());
+    if (!value) {
+        const QString why = fromUtf8(value.error().line());
+        emit m_document.editRefused(why);
+        return why;
+    }
     m_document.setValue(path, *value, tr("Change %1").arg(QString::fromLatin1(path)), false);
     return {};
 }

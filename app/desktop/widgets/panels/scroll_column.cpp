@@ -26,6 +26,11 @@ void ScrollColumn::setLeastHeight(int height)
     updateGeometry();
 }
 
+void ScrollColumn::keepRoomOfBar()
+{
+    m_keepsRoomOfBar = true;
+}
+
 QSize ScrollColumn::minimumSizeHint() const
 {
     return {widget()->minimumSizeHint().width() + verticalScrollBar()->sizeHint().width(), px(m_leastHeight)};
@@ -41,6 +46,13 @@ bool ScrollColumn::eventFilter(QObject* object, QEvent* event)
     if (object == widget() && event->type() == QEvent::LayoutRequest)
         updateGeometry(); // the least width is the content's
     return QScrollArea::eventFilter(object, event);
+}
+
+void ScrollColumn::resizeEvent(QResizeEvent* event)
+{
+    if (m_keepsRoomOfBar)
+        widget()->setMaximumWidth(width() - verticalScrollBar()->sizeHint().width());
+    QScrollArea::resizeEvent(event);
 }
 
 } // namespace fourfold::ui

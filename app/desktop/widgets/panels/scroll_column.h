@@ -12,14 +12,18 @@ class ScrollColumn : public QScrollArea {
 public:
     explicit ScrollColumn(QWidget* content, QWidget* parent = nullptr); // takes ownership
     void setLeastHeight(int height); // at 100 % zoom, where its place is low: inside a card
+    // What it holds is as wide without the scroll bar as beside it: no line breaks elsewhere when the bar comes.
+    void keepRoomOfBar();
     [[nodiscard]] QSize minimumSizeHint() const override;
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     int m_leastHeight = 160;
+    bool m_keepsRoomOfBar = false;
 };
 
 } // namespace fourfold::ui

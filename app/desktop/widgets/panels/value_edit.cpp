@@ -19,8 +19,9 @@ void ValueEdit::showValue(const QString& written, const QString& otherwise)
 {
     setPlaceholderText(otherwise);
     const bool typing = hasFocus() && text() != m_written;
+    const bool refused = !m_problem.isEmpty() && written == m_written; // stays to be mended while others are written
     m_written = written;
-    if (typing)
+    if (typing || refused)
         return;
     if (text() != written)
         setText(written);

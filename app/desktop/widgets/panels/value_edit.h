@@ -18,7 +18,7 @@ public:
     using Take = std::function<QString(const QString& text)>;
     explicit ValueEdit(Take take, QWidget* parent = nullptr);
 
-    // Of the plan as it stands; what is being typed stays.
+    // Of the plan as it stands; what is being typed stays, and what was refused until the plan has another value.
     void showValue(const QString& written, const QString& otherwise);
     void setHelp(const QString& help); // the tool tip, with what is wrong above it
     [[nodiscard]] QString problem() const { return m_problem; } // of what is typed; empty: none

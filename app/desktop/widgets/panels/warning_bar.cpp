@@ -29,9 +29,16 @@ WarningBar::WarningBar(QWidget* parent)
     setLayout(rowOf({{m_first, 1}, m_config, m_more}, 8, {12, 2, 8, 2}));
     connect(m_config, &QPushButton::clicked, this, &WarningBar::configRequested);
     connect(m_more, &QPushButton::clicked, this, &WarningBar::allRequested);
-    m_first->setText(tr("Warnings are named here as soon as the plan is valid."));
+    showProblem({});
     m_more->hide();
     m_config->hide();
+}
+
+void WarningBar::showProblem(const QString& problem)
+{
+    changeRole(m_first, problem.isEmpty() ? QStringLiteral("muted") : QStringLiteral("bad"));
+    m_first->setText(problem.isEmpty() ? tr("Warnings are named here as soon as the plan is valid.") : problem);
+    m_first->setToolTip(problem);
 }
 
 void WarningBar::showConfig(bool isThere, bool hasIgnored)

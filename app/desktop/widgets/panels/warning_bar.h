@@ -16,6 +16,7 @@ class WarningBar : public QFrame {
 public:
     explicit WarningBar(QWidget* parent = nullptr);
     void showWarnings(const Prediction& prediction);
+    void showProblem(const QString& problem); // why nothing was ever predicted; empty: it will be said when it is
     // Whether the model comes from a config.json, and whether keys of it are not used.
     void showConfig(bool isThere, bool hasIgnored);
     [[nodiscard]] QString text() const { return m_all; } // one warning a line; empty: there are none

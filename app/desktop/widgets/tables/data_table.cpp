@@ -291,10 +291,8 @@ void DataTable::keyPressEvent(QKeyEvent* event)
 void DataTable::changeEvent(QEvent* event)
 {
     QTableView::changeEvent(event);
-    if (event->type() == QEvent::FontChange) {
-        fitRows();
-        fitColumns();
-    }
+    if (event->type() == QEvent::FontChange)
+        fitRows(); // columns once their headings have the font too
 }
 
 void DataTable::resizeEvent(QResizeEvent* event)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/pages/plan/config/config_panel.h"
 
+#include "app/desktop/dialogs/dialogs.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/plan/config/form_section.h"
 #include "app/desktop/pages/plan/config/sections.h"
@@ -17,6 +18,7 @@ namespace fourfold::ui {
 
 namespace {
 constexpr int kPanelWidth = 340; // at least
+constexpr int kLongestWord = 40; // letters that it has room for
 
 QLabel* remarkLine(const char* role)
 {
@@ -96,7 +98,8 @@ void ConfigPanel::showPlan()
         keys << fromUtf8(key);
     m_unknownKeys->setVisible(!keys.isEmpty());
     m_unknownKeys->setText(
-        tr("Nothing reads these keys of the file (they are kept): %1").arg(keys.join(QStringLiteral(", "))));
+        labelText(tr("Nothing reads these keys of the file (they are kept): %1").arg(keys.join(QStringLiteral(", "))),
+            kLongestWord));
     showVerdict();
 }
 
@@ -115,7 +118,7 @@ void ConfigPanel::showVerdict()
     for (const Reason& reason : reasons)
         others << fromUtf8(reason.message);
     m_otherReasons->setVisible(!others.isEmpty());
-    if (const QString text = others.join(QLatin1Char('\n')); m_otherReasons->text() != text) {
+    if (const QString text = labelText(others.join(QLatin1Char('\n')), kLongestWord); m_otherReasons->text() != text) {
         m_otherReasons->setText(text);
         if (isVisible())
             announce(*this, text);

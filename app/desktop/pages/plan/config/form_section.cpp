@@ -12,6 +12,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QEvent>
 #include <QGridLayout>
 #include <QKeyEvent>
@@ -21,6 +22,7 @@
 #include <QSpinBox>
 
 #include <algorithm>
+#include <utility>
 
 namespace fourfold::ui {
 
@@ -46,12 +48,30 @@ FormSection::FormSection(const QString& title, PlanDocument& document, const Tex
 void FormSection::showPlan()
 {
     const std::optional<ResolvedPlan>& plan = m_document.lastResolved();
-    if (!plan)
+    if (!plan) {
+        showNothing();
         return;
+    }
     m_showing = true;
+    if (std::exchange(m_isEmpty, false)) { // a number that is the plan's own by chance is written again
+        for (QSpinBox* box : findChildren<QSpinBox*>())
+            box->setValue(box->value());
+        for (QDoubleSpinBox* box : findChildren<QDoubleSpinBox*>())
+            box->setValue(box->value());
+    }
     for (const auto& show : m_shows)
         show(*plan);
     m_showing = false;
+}
+
+// A file may name a model that nobody has: its fields have no values then, and show none of their own.
+void FormSection::showNothing()
+{
+    m_isEmpty = true;
+    for (QComboBox* box : findChildren<QComboBox*>())
+        box->setCurrentIndex(-1);
+    for (QAbstractSpinBox* box : findChildren<QAbstractSpinBox*>())
+        box->clear();
 }
 
 QLabel* FormSection::noteOf(const TextOf& text)

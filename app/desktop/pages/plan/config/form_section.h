@@ -73,11 +73,12 @@ protected:
 
 private:
     QLabel* noteOf(const TextOf& text);
+    void showNothing();
 
     PlanDocument& m_document;
     QGridLayout* m_grid;
     std::vector<std::function<void(const ResolvedPlan&)>> m_shows;
-    bool m_showing = false;
+    bool m_showing = false, m_isEmpty = false;
     std::map<std::string, InvalidFrame*> m_frames;
     std::map<std::string, ReasonRow*> m_reasons;
 };

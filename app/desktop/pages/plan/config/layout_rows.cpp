@@ -51,8 +51,11 @@ void addStageLayers(PlanDocument& document, FormSection& section)
     constexpr const char* kPath = "layout.stage_layers";
     auto* line = named(new ValueEdit([&document](const QString& text) {
         const Expected<Json> layers = view::parse_integer_list(kPath, text.toStdString());
-        if (!layers)
-            return fromUtf8(layers.error().line());
+        if (!layers) {
+            const QString why = fromUtf8(layers.error().line());
+            emit document.editRefused(why);
+            return why;
+        }
         document.setValue(kPath, *layers, tr("Change layers of the stages"), false);
         return QString();
     }),
