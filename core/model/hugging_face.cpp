@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Hugging Face config.json to ModelShape and back. Keys that say nothing about the shape (dtype, token ids, dropout,
 // architectures ...) are ignored.
+#include "core/base/text.h"
 #include "core/model/import/import.h"
 #include "core/model/import_report.h"
 
@@ -11,18 +12,28 @@
 namespace fourfold {
 
 namespace {
-std::string known_types()
+std::vector<std::string> known_types()
 {
-    std::string list;
+    std::vector<std::string> list;
     for (const Family& family : families())
         if (family.model_type != "decoder")
-            list += (list.empty() ? "" : ", ") + std::string(family.model_type);
+            list.emplace_back(family.model_type);
     for (const auto& table : {import::dense_importers(), import::mixture_importers(), import::latent_importers(),
              import::hybrid_importers()})
         for (const import::Importer& importer : table)
             if (find_family(importer.family) == nullptr)
-                list += ", " + std::string(importer.family);
+                list.emplace_back(importer.family);
     return list;
+}
+
+Problem unknown_type(const std::string& type, const Fields& config)
+{
+    const std::vector<std::string> known = known_types(), near = nearest_words(type, known, 3);
+    // All of them would be a screenful.
+    const std::string hint = near.empty()
+        ? text_of("%zu families of decoders are known, as llama, qwen3 or deepseek_v3", known.size())
+        : "did you mean " + joined(near, " or ") + "?";
+    return {ProblemCode::unsupported, "unknown model family " + in_quotes(type), hint, config.where("model_type")};
 }
 
 // Other names of the same keys: of language models within others, and of families that others' code runs.
@@ -89,14 +100,13 @@ Expected<ModelShape> read_model(const Fields& config)
 {
     FOURFOLD_TRY(const Fields fields, language_model(config));
     if (!fields.has("model_type") && !config.has("model_type"))
-        return config.missing("model_type", "one of " + known_types());
+        return config.missing("model_type", "the name of a family of decoders, as llama, qwen3 or deepseek_v3");
     FOURFOLD_TRY(const std::string type, (fields.has("model_type") ? fields : config).text("model_type"));
     const std::string_view family_name = family_of(type);
     const Family* family = find_family(family_name);
     const import::Importer* importer = import::find_importer(family_name);
     if (family == nullptr && importer == nullptr)
-        return Problem{ProblemCode::unsupported,
-            "unknown model family " + in_quotes(type) + ", known: " + known_types(), {}, config.where("model_type")};
+        return unknown_type(type, config);
     ModelShape model;
     FOURFOLD_TRY(model.id, config.text_or("id", ""));
     FOURFOLD_TRY(model.name, config.name_or("name", ""));

@@ -221,11 +221,11 @@ QTreeView::item:selected { background: %selection; color: %selectionText; }
 QListWidget#compareList { background: %panel; border: 0; padding: 2px 7px; }
 QListWidget#compareList::item { padding: 5px 3px; }
 QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }
-QTabBar#planTabs, QTabBar#compareViews { background: %window; }
-QTabBar#planTabs::tab, QTabBar#compareViews::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; }
+QTabBar#planTabs, QTabBar#compareViews, QTabBar#historyViews, QTabBar#traceTables { background: %window; }
+QTabBar#planTabs::tab, QTabBar#compareViews::tab, QTabBar#historyViews::tab, QTabBar#traceTables::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; }
 QTabBar#planTabs::tab { max-width: 260px; }
-QTabBar#planTabs::tab:focus, QTabBar#compareViews::tab:focus { color: %accentText; }
-QTabBar#planTabs::tab:selected, QTabBar#compareViews::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
+QTabBar#planTabs::tab:focus, QTabBar#compareViews::tab:focus, QTabBar#historyViews::tab:focus, QTabBar#traceTables::tab:focus { color: %accentText; }
+QTabBar#planTabs::tab:selected, QTabBar#compareViews::tab:selected, QTabBar#historyViews::tab:selected, QTabBar#traceTables::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
 QPushButton[small="true"] { background: %button; border: 1px solid %line; border-radius: 3px; padding: 2px 10px; min-height: 18px; }
 QPushButton[small="true"]:hover { border-color: %muted; }
 QPushButton[small="true"]:focus { border-color: %accent; }
