@@ -154,7 +154,8 @@ Expected<Target> target_to_ask(const FindQuestions& questions)
         return Problem{ProblemCode::bad_input, "Name a host", "a host, an alias of ~/.ssh/config, or a login host", {}};
     Expected<Target> host = target_of_host(name);
     if (!host) {
-        host.error().where.clear(); // an option of other commands
+        if (name.find('/') == std::string::npos)
+            host.error().where.clear(); // an option of other commands, not the file
         return host.error();
     }
     Target target = *std::move(host);

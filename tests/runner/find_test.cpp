@@ -80,6 +80,7 @@ TEST(FindQuestions, AWordIsAHostAndAFileMayNotHoldWhatATargetMayNot)
     EXPECT_EQ(target_to_ask(asked("node[1-3]"))->hosts.size(), 3u);
     EXPECT_EQ(target_to_ask(asked("local"))->kind, TargetKind::local);
     EXPECT_FALSE(target_to_ask(asked("")));
+    EXPECT_NE(target_to_ask(asked("; rm -rf /")).error().line().find("; rm -rf /: "), std::string::npos); // a file
     EXPECT_FALSE(target_to_ask(asked("-oProxyCommand=x")));
     EXPECT_FALSE(target_to_ask(asked("h", "../up")));
     EXPECT_FALSE(target_to_ask(asked("local", "", "gate")));
