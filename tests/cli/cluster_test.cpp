@@ -44,12 +44,12 @@ TEST_F(ClusterCommands, WithoutProcARunSaysThatItCannotBeWatched)
     if (std::system((unshare + " mount -t tmpfs none /proc 2>/dev/null").c_str()) != 0)
         GTEST_SKIP() << "mounting needs rights that this user lacks";
     const std::string wrapped = file("without-proc",
-        "#!/bin/sh\nexec " + unshare
-            + " sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"' '" FOURFOLD_BIN_DIR "/fourfold' \"$@\"\n");
+        "#!/bin/sh\nexec " + unshare + " sh -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"' '"
+            + (folder() / "bin/fourfold").string() + "' \"$@\"\n");
     fs::permissions(wrapped, fs::perms::owner_all);
     use_program(wrapped);
     EXPECT_EQ(fourfold({"predict", tiny_plan()}).status, 0);
-    const Output run = fourfold({"run", tiny_plan(), "--target", "local", "--trainer", FOURFOLD_FAKE_TRAINER});
+    const Output run = fourfold({"run", tiny_plan(), "--target", "local"});
     EXPECT_EQ(run.status, 1);
     EXPECT_THAT(lines_of(run.err).back(), HasSubstr("ranks cannot be watched: /proc is not mounted"));
 }

@@ -206,6 +206,22 @@ private slots:
         QCOMPARE(w.window.minimumSizeHint().width(), least.width());
     }
 
+    // A plan that does not resolve, in the place of one that does: nothing of that one is shown for it.
+    void aBrokenPlanHasNoFiguresOfTheOneBefore()
+    {
+        Fixture w;
+        w.window.openStartPlan();
+        QVERIFY(w.answered());
+        const int tabs = w.window.plans().count();
+        QVERIFY(
+            w.open(QStringLiteral("broken.plan.json"), test::clusterPlan().replace("llama-3.1-8b", "lama-3.1-8b")));
+        QCOMPARE(w.window.plans().count(), tabs);
+        QVERIFY(!w.document().lastResolved());
+        QVERIFY(w.document().prediction() == nullptr);
+        QTest::qWait(50); // what was still under way has come
+        QVERIFY(w.document().prediction() == nullptr);
+    }
+
     // A plan of a model that nobody has: why stands on the page, and the form shows no values that are not the plan's.
     void anUnknownModelIsSaidAndNothingElseIsShownForIt()
     {

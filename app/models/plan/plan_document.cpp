@@ -27,6 +27,8 @@ Expected<void> PlanDocument::open(const std::filesystem::path& file)
 {
     FOURFOLD_CHECK(m_state.open(file));
     m_undo.clear();
+    if (!isValid())
+        m_prediction.reset(); // it was another plan's
     tell();
     emit fileChanged();
     return {};
@@ -45,6 +47,8 @@ void PlanDocument::reset(Plan plan)
 {
     m_state.reset(std::move(plan));
     m_undo.clear();
+    if (!isValid())
+        m_prediction.reset(); // it was another plan's
     tell();
     emit fileChanged();
 }
@@ -119,7 +123,7 @@ void PlanDocument::tell()
 bool PlanDocument::take()
 {
     std::optional<view::Predictor::Answer> answer = m_predictor.take();
-    if (!answer)
+    if (!answer || !m_state.last_resolved()) // one of the plan that was here before
         return false;
     m_prediction = std::move(answer->prediction);
     m_milliseconds = answer->milliseconds;

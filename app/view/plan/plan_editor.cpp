@@ -27,6 +27,8 @@ Expected<void> PlanEditor::open(const std::filesystem::path& file)
 {
     FOURFOLD_CHECK(state_.open(file));
     forget_steps();
+    if (!state_.is_valid())
+        prediction_.reset(); // it was another plan's
     ask();
     return {};
 }
@@ -43,6 +45,8 @@ void PlanEditor::reset(Plan plan)
 {
     state_.reset(std::move(plan));
     forget_steps();
+    if (!state_.is_valid())
+        prediction_.reset(); // it was another plan's
     ask();
 }
 
@@ -129,7 +133,7 @@ std::string PlanEditor::redo()
 bool PlanEditor::receive()
 {
     std::optional<Predictor::Answer> answer = predictor_.take();
-    if (!answer)
+    if (!answer || !state_.last_resolved()) // one of the plan that was here before
         return false;
     prediction_ = std::move(answer->prediction);
     milliseconds_ = answer->milliseconds;

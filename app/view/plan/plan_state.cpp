@@ -26,6 +26,7 @@ Expected<void> PlanState::open(const std::filesystem::path& file)
     FOURFOLD_TRY(Plan plan, read_plan_file(file));
     file_ = file;
     file_text_ = text_of_file(file);
+    last_resolved_.reset(); // it was another plan
     take(std::move(plan));
     return {};
 }
@@ -40,6 +41,7 @@ Expected<Plan> PlanState::reread()
 void PlanState::reset(Plan plan)
 {
     file_.clear();
+    last_resolved_.reset();
     take(std::move(plan));
 }
 
