@@ -49,7 +49,13 @@ Expected<StepTrace> read_step_trace(const std::filesystem::path& file)
 bool looks_like_trace(const std::filesystem::path& file)
 {
     const auto in = PackedStream::open(file);
-    return in && beginning(**in, kHead).find("\"traceEvents\"") != std::string::npos;
+    if (!in)
+        return false;
+    std::string head = beginning(**in, kHead);
+    if (head.find("\"traceEvents\"") == std::string::npos)
+        return false;
+    std::erase_if(head, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
+    return !head.starts_with(R"({"event":)"); // a run's events, of which one is a trace
 }
 
 Table parts_table(const std::vector<PartDifference>& parts)

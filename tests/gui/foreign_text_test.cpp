@@ -213,8 +213,7 @@ private slots:
         w.window.openStartPlan();
         QVERIFY(w.answered());
         const int tabs = w.window.plans().count();
-        QVERIFY(
-            w.open(QStringLiteral("broken.plan.json"), test::clusterPlan().replace("llama-3.1-8b", "lama-3.1-8b")));
+        QVERIFY(w.open(QStringLiteral("broken.plan.json"), test::clusterPlan().replace("llama-3.1-8b", "lama-3.1-8b")));
         QCOMPARE(w.window.plans().count(), tabs);
         QVERIFY(!w.document().lastResolved());
         QVERIFY(w.document().prediction() == nullptr);

@@ -214,6 +214,10 @@ TEST_F(Kineto, TracesOfStagesAreToldFromThoseOfKernels)
     ASSERT_TRUE(trace) << trace.error().line();
     ASSERT_TRUE(trace->stages);
     EXPECT_EQ(trace->stages->spans.size(), 2u);
+    Json event = chrome_trace(stages, "own");
+    event["event"] = "trace";
+    std::ofstream(file) << "{\"event\": \"start\"}\n" << event.dump() << '\n';
+    EXPECT_FALSE(looks_like_trace(file)) << "events of a run, of which one is a trace";
     std::ofstream(file) << "{\"model\": 1}";
     EXPECT_FALSE(looks_like_trace(file));
     EXPECT_FALSE(read_step_trace(file));
