@@ -258,7 +258,7 @@ inline constexpr std::array<ConstantInfo, kConstants> kConstantTable { {
     { Constant::interval_memory, "interval_memory", 0.16, "ln", "half-width of the 90 % interval of memory" },
     { Constant::interval_device_memory, "interval_device_memory", 0.12, "ln", "the same of device memory against the capacity: how sharply runs fit or not" },
     { Constant::interval_elsewhere, "interval_elsewhere", 0.2, "ln", "half-width that another site or release of a measured software adds, in squares" },
-    { Constant::interval_gpu, "interval_gpu", 0.25, "ln", "the same of a GPU that the software was never measured on" },
+    { Constant::interval_gpu, "interval_gpu", 0.25, "ln", "the same of a generation of GPUs that the software was never measured on" },
     { Constant::interval_unmeasured, "interval_unmeasured", 0.35, "ln", "the same where no run of the software was measured" },
     { Constant::interval_kernel, "interval_kernel", 0.15, "ln", "the same of an attention kernel that was not measured" },
     { Constant::interval_experts, "interval_experts", 0.35, "ln", "the same of a mixture of experts" },
