@@ -47,7 +47,9 @@ ThemeChoice themeChoice(const QString& spelling)
 void prepareAppearance()
 {
     // QApplication has taken the user's, which may write 1,5 and read 1.5 as 15; the window is in English.
+    // The system's own words ("No space left on device") are in English as well.
     std::setlocale(LC_NUMERIC, "C");
+    std::setlocale(LC_MESSAGES, "C");
     QLocale english = QLocale::c();
     english.setNumberOptions(QLocale::DefaultNumberOptions); // boxes that group thousands do so
     QLocale::setDefault(english);
