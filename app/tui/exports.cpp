@@ -77,9 +77,6 @@ void Exports::ask(const std::string& what, std::function<Table()> table, Picture
     const std::string offered = what + (table ? ".csv" : ".svg"); // before the table is moved into the prompt
     auto prompt = std::make_unique<Prompt>("Export " + what, offered,
         [this, table = std::move(table), picture = std::move(picture), endings](const std::string& text) {
-            static constexpr std::pair<const char*, TableFormat> kEndings[]{{".csv", TableFormat::csv},
-                {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},
-                {".txt", TableFormat::text}};
             const Wanted wanted = wanted_of(text);
             if (!wanted.problem.empty())
                 return wanted.problem;
@@ -89,14 +86,12 @@ void Exports::ask(const std::string& what, std::function<Table()> table, Picture
                 write_once_asked(file, [write = picture.write, wanted] { return write(wanted.file, wanted.size); });
                 return std::string();
             }
-            for (const auto& [known, format] : kEndings) {
-                if (!table || file.extension() != known)
-                    continue;
+            if (const auto format = table_format_of_ending(file.extension().string()); table && format) {
                 const Table rows = table();
                 if (rows.rows.empty())
                     return std::string("there is nothing to write");
                 write_once_asked(
-                    file, [file, content = rows.write(format)] { return write_file_atomically(file, content); });
+                    file, [file, content = rows.write(*format)] { return write_file_atomically(file, content); });
                 return std::string();
             }
             return "the name ends in " + endings;

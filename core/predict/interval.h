@@ -36,8 +36,7 @@ inline constexpr double kHalfOf90 = 1.6449;
 // Half-width of ln(predicted / measured) that holds 90 % of measurements that had no part in it: that of the stack on
 // this GPU by the number of GPUs, and in squares what each step away from its measurements adds: another site, GPU or
 // release, another generation of GPUs, a software or kernel that was never measured, experts, sizes beyond the measured
-// ones. All of them are
-// widths of left-out errors (core/calibration/confidence.h).
+// ones. All of them are widths of left-out errors (core/calibration/confidence.h).
 double time_half_width(const ResolvedPlan& plan);
 // How much of what measurements ask for is more than their scatter: nothing below a threshold, then the share that the
 // positive-part estimator of James and Stein (1961) leaves. `squares`: of their errors over the scatter, which add up,

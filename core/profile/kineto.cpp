@@ -306,7 +306,7 @@ namespace {
 // What cannot be read as a trace: what begins neither as JSON may, nor as gzip.
 std::string_view unreadable_kind_of(const std::filesystem::path& file)
 {
-    constexpr std::size_t kBeginning = 6;
+    constexpr std::size_t kBeginning = 16; // the longest that other_kind_of() tells apart is 9
     std::array<char, kBeginning> bytes{};
     const auto fd = open_regular(file);
     const ssize_t got = fd ? ::read(fd->get(), bytes.data(), bytes.size()) : 0;

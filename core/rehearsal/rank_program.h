@@ -30,7 +30,7 @@ struct WireOperation {
     std::string reduction; // "sum", "max"; empty where nothing is reduced
     std::vector<WireMessage> messages; // of one call: they end together
     int64_t bytes = 0; // payload: of a collective's larger side, of messages what this rank sends
-    std::optional<int64_t> own_bytes; // messages that are one all-to-all: what of its payload this rank keeps
+    std::optional<int64_t> own_bytes = {}; // messages that are one all-to-all: what of its payload this rank keeps
     double seconds = 0; // that it takes once every member is there
     int pass = -1; // of RankProgram::passes, in which it is asked for; -1: outside of them
     bool operator==(const WireOperation&) const = default;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <pty.h>
+#include <regex>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,25 @@ TEST_F(Guide, NamesTheNearestOfAnUnknownChapter)
     expect_problem(fourfold({"guide", "99"}), 2, "is not a chapter of the guide");
     expect_problem(fourfold({"guide", "the"}), 2, "means several chapters");
     expect_problem(fourfold({"guide", "-1"}), 2, "is not a chapter of the guide");
+}
+
+// Somebody who looks for a subject does not know which chapter has it.
+TEST_F(Guide, SaysWhichChaptersTellOfSomething)
+{
+    const auto lines_with = [&](const std::string& number, const std::string& word) {
+        const std::regex begins("(^|[^a-z0-9])" + word, std::regex::icase);
+        const auto lines = lines_of(fourfold({"guide", number}).out);
+        return std::ranges::count_if(lines, [&](const std::string& line) { return std::regex_search(line, begins); });
+    };
+    const auto answer = fourfold({"guide", "apptainer"});
+    expect_problem(answer, 2, "is not a chapter of the guide (it is told in ");
+    // As many lines as there are, in the chapter that is named first.
+    const auto from = answer.err.find("told in ") + 8;
+    const std::string number = answer.err.substr(from, answer.err.find(' ', from) - from);
+    EXPECT_THAT(answer.err, HasSubstr(" (" + std::to_string(lines_with(number, "apptainer")) + " line"));
+    // The short words of a question do not count, and all the others do.
+    expect_problem(fourfold({"guide", "how", "do", "i", "resume"}), 2, "it is told in ");
+    expect_problem(fourfold({"guide", "apptainer", "waldmeister"}), 2, "`fourfold guide` lists them");
 }
 
 TEST_F(Guide, IsWrappedToTheTerminal)

@@ -234,11 +234,9 @@ void add_completion(Cli& cli)
     auto* shell = completion->add_option("SHELL", options->shell, "bash or zsh")->check(CLI::IsMember({"bash", "zsh"}));
     auto* names = completion
                       ->add_option("--names", options->kind,
-                          "instead print the names that the script offers: plans, runs, models, gpus, clusters, "
-                          "stacks, targets, recipes, kinds or formats")
+                          "instead print the names that the script offers: " + joined(completed_kinds(), ", "))
                       ->type_name("KIND")
-                      ->check(CLI::IsMember({"plans", "runs", "models", "gpus", "clusters", "stacks", "targets",
-                          "recipes", "kinds", "formats"}));
+                      ->check(CLI::IsMember(completed_kinds()));
     shell->excludes(names);
     completion->callback([&cli, options] {
         cli.chosen = [&cli, options]() -> Expected<int> {

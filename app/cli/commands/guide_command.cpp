@@ -46,6 +46,45 @@ Expected<std::vector<Chapter>> chapters_of_the_guide()
     return chapters;
 }
 
+// "5 Train on a cluster (12 lines) or ...": the three with most lines that have one of these words, of the chapters
+// that have them all. Words of up to three letters count where there are no others ("how do I resume").
+std::string chapters_that_tell_of(const std::vector<Chapter>& chapters, const std::string& asked)
+{
+    constexpr std::size_t kShort = 3, kMost = 3;
+    std::vector<std::string> all, words;
+    std::istringstream in(words_between_blanks(asked));
+    for (std::string word; in >> word;) {
+        if (word.find_first_not_of("0123456789") == std::string::npos)
+            continue; // a chapter that there is not
+        all.push_back(word);
+        if (word.size() > kShort)
+            words.push_back(word);
+    }
+    if (words.empty())
+        words = all;
+    std::vector<std::pair<std::size_t, std::string>> found; // lines, and the chapter in words
+    for (const Chapter& chapter : chapters) {
+        const std::string text = words_between_blanks(chapter.text);
+        const auto has = [](const std::string& where) {
+            return [&where](const std::string& word) { return where.find(" " + word) != std::string::npos; };
+        };
+        if (words.empty() || !std::ranges::all_of(words, has(text)))
+            continue;
+        std::istringstream lines(chapter.text);
+        std::size_t count = 0;
+        for (std::string line; std::getline(lines, line);)
+            count += std::ranges::any_of(words, has(words_between_blanks(line))) ? 1 : 0;
+        found.emplace_back(count,
+            std::to_string(chapter.number) + " " + chapter.title + " (" + std::to_string(count)
+                + (count == 1 ? " line)" : " lines)"));
+    }
+    std::ranges::stable_sort(found, std::greater<>(), &std::pair<std::size_t, std::string>::first);
+    std::vector<std::string> told;
+    for (std::size_t i = 0; i < std::min(kMost, found.size()); ++i)
+        told.push_back(found[i].second);
+    return joined(told, " or ");
+}
+
 // The chapter of a number, of a whole title, of words of a title, or of a part of one; the first of these that one has.
 Expected<const Chapter*> chapter_called(const std::vector<Chapter>& chapters, const std::string& asked)
 {
@@ -72,7 +111,10 @@ Expected<const Chapter*> chapter_called(const std::vector<Chapter>& chapters, co
         if (found)
             return found;
     }
-    // Nearest by any of its words.
+    // Told within chapters, or nearest by any word of their titles.
+    if (const std::string told = chapters_that_tell_of(chapters, asked); !told.empty())
+        return Problem{
+            ProblemCode::bad_input, "is not a chapter of the guide", "it is told in " + told, in_quotes(asked)};
     std::vector<std::string> known, near;
     for (const Chapter& chapter : chapters) {
         std::istringstream in(number ? "" : chapter.words);

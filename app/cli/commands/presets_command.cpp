@@ -2,6 +2,7 @@
 // `fourfold presets`: what a plan may name.
 #include "app/cli/command.h"
 #include "app/cli/planning/hidden_presets.h"
+#include "app/cli/planning/preset_kinds.h"
 #include "core/base/text.h"
 #include "core/plan/presets.h"
 #include "runner/target/target.h"
@@ -13,8 +14,6 @@
 namespace fourfold::cli {
 
 namespace {
-
-const std::vector<std::string> kKinds{"models", "gpus", "clusters", "stacks", "plans", "targets"};
 
 struct PresetsOptions {
     std::string kind;
@@ -119,7 +118,7 @@ Table overview(const Presets& presets)
 {
     Table table;
     table.columns = {{"kind", "kind"}, {"id", "id"}};
-    for (const std::string& kind : kKinds)
+    for (const std::string& kind : preset_kinds())
         for (const std::string& id : presets.ids(kind))
             table.rows.push_back({kind, id});
     return table;
@@ -128,15 +127,15 @@ Table overview(const Presets& presets)
 Expected<int> run_presets(const PresetsOptions& options)
 {
     FOURFOLD_TRY(const auto format, options.format.format());
-    if (!options.kind.empty() && std::find(kKinds.begin(), kKinds.end(), options.kind) == kKinds.end()) {
-        const auto near = nearest_words(options.kind, kKinds, 1);
+    if (!options.kind.empty() && std::ranges::find(preset_kinds(), options.kind) == preset_kinds().end()) {
+        const auto near = nearest_words(options.kind, preset_kinds(), 1);
         return fail({ProblemCode::bad_input, "there is no kind of preset " + in_quotes(options.kind),
-            near.empty() ? "use " + joined(kKinds, ", ") : "did you mean " + near[0] + "?", "arguments"});
+            near.empty() ? "use " + joined(preset_kinds(), ", ") : "did you mean " + near[0] + "?", "arguments"});
     }
     const Presets presets;
     const Table table = options.kind.empty() ? overview(presets) : table_of(options.kind, presets);
     std::cout << table.write(format);
-    const auto asked = options.kind.empty() ? kKinds : std::vector<std::string>{options.kind};
+    const auto asked = options.kind.empty() ? preset_kinds() : std::vector<std::string>{options.kind};
     if (const auto note = hidden_presets_note(presets_of(asked)))
         warn(*note);
     return kDone;

@@ -76,12 +76,9 @@ Expected<TableFormat> export_format(const HistoryOptions& options)
     const std::string ending = lower_case(std::filesystem::path(options.output).extension().string());
     if (options.format.json || options.format.name != kOfTheEnding)
         return options.format.format();
-    if (ending == ".csv")
-        return TableFormat::csv;
-    if (ending == ".md")
-        return TableFormat::markdown;
-    if (ending == ".tex")
-        return TableFormat::latex;
+    const auto format = table_format_of_ending(ending);
+    if (format && format != TableFormat::text)
+        return *format;
     FOURFOLD_CHECK(check_ending(options.output, "an export", {".json", ".csv", ".md", ".tex"}));
     return TableFormat::json;
 }

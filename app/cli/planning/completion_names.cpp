@@ -2,8 +2,10 @@
 #include "app/cli/planning/completion_names.h"
 
 #include "app/cli/history/history_view.h"
+#include "app/cli/planning/preset_kinds.h"
 #include "core/base/text.h"
 #include "core/plan/presets.h"
+#include "core/report/table/table.h"
 #include "core/start/recipe.h"
 
 #include <algorithm>
@@ -50,6 +52,13 @@ std::string completed_kind(const CLI::Option& option)
     return found == kinds.end() ? "" : found->second;
 }
 
+const std::vector<std::string>& completed_kinds()
+{
+    static const std::vector<std::string> kinds{
+        "plans", "runs", "models", "gpus", "clusters", "stacks", "targets", "recipes", "kinds", "formats"};
+    return kinds;
+}
+
 Expected<std::vector<std::string>> completed_names(const std::string& kind)
 {
     const Presets presets;
@@ -59,9 +68,9 @@ Expected<std::vector<std::string>> completed_names(const std::string& kind)
     } else if (kind == "recipes")
         names = recipe_ids(presets);
     else if (kind == "formats")
-        names = {"text", "json", "csv", "markdown", "latex"};
+        names = table_format_names();
     else if (kind == "kinds")
-        names = {"models", "gpus", "clusters", "stacks", "plans", "targets"};
+        names = preset_kinds();
     else
         names = presets.ids(kind);
     if (kind == "targets")

@@ -12,6 +12,8 @@ namespace fourfold::cli {
 // "plans" of an argument PLAN, "clusters" of --cluster and --like; empty: a file, or nothing that is known.
 std::string completed_kind(const CLI::Option& option);
 
+// What completed_names() takes.
+const std::vector<std::string>& completed_kinds();
 // One a line may be of this kind. Names with other characters than letters, digits and ._@+- are left out: a shell
 // would take them for something else.
 Expected<std::vector<std::string>> completed_names(const std::string& kind);

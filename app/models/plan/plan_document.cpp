@@ -26,11 +26,7 @@ PlanDocument::~PlanDocument()
 Expected<void> PlanDocument::open(const std::filesystem::path& file)
 {
     FOURFOLD_CHECK(m_state.open(file));
-    m_undo.clear();
-    if (!isValid())
-        m_prediction.reset(); // it was another plan's
-    tell();
-    emit fileChanged();
+    beginAnew();
     return {};
 }
 
@@ -46,11 +42,7 @@ Expected<void> PlanDocument::reload()
 void PlanDocument::reset(Plan plan)
 {
     m_state.reset(std::move(plan));
-    m_undo.clear();
-    if (!isValid())
-        m_prediction.reset(); // it was another plan's
-    tell();
-    emit fileChanged();
+    beginAnew();
 }
 
 Expected<void> PlanDocument::save(const std::filesystem::path& file)
@@ -107,6 +99,15 @@ void PlanDocument::apply(const QString& text, const QString& mergeKey, Expected<
         tell();
     };
     m_undo.push(new EditCommand(text, mergeKey, plan(), *std::move(changed), put));
+}
+
+void PlanDocument::beginAnew()
+{
+    m_undo.clear();
+    if (!isValid())
+        m_prediction.reset(); // it was another plan's
+    tell();
+    emit fileChanged();
 }
 
 void PlanDocument::tell()

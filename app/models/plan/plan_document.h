@@ -78,6 +78,7 @@ signals:
     void told(const QString& what); // what an edit did beyond what was asked for
 
 private:
+    void beginAnew(); // with another plan: no steps, no answer of the one before
     void tell(); // of another plan, and asks for its answer
     bool take();
     void receive();

@@ -26,10 +26,7 @@ PlanEditor::PlanEditor(const Presets& presets, Predictor::Predict predict, std::
 Expected<void> PlanEditor::open(const std::filesystem::path& file)
 {
     FOURFOLD_CHECK(state_.open(file));
-    forget_steps();
-    if (!state_.is_valid())
-        prediction_.reset(); // it was another plan's
-    ask();
+    begin_anew();
     return {};
 }
 
@@ -44,10 +41,7 @@ Expected<void> PlanEditor::reload()
 void PlanEditor::reset(Plan plan)
 {
     state_.reset(std::move(plan));
-    forget_steps();
-    if (!state_.is_valid())
-        prediction_.reset(); // it was another plan's
-    ask();
+    begin_anew();
 }
 
 Expected<void> PlanEditor::save(const std::filesystem::path& file)
@@ -148,11 +142,14 @@ void PlanEditor::ask()
     receive();
 }
 
-void PlanEditor::forget_steps()
+void PlanEditor::begin_anew()
 {
     done_.clear();
     undone_.clear();
     clean_ = 0;
+    if (!state_.is_valid())
+        prediction_.reset(); // it was another plan's
+    ask();
 }
 
 } // namespace fourfold::view

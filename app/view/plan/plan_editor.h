@@ -56,7 +56,7 @@ private:
     };
     static constexpr std::size_t kNever = static_cast<std::size_t>(-1);
     void ask();
-    void forget_steps();
+    void begin_anew(); // with another plan: no steps, no answer of the one before
 
     PlanState state_;
     std::vector<Step> done_, undone_; // the newest last

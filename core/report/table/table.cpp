@@ -31,6 +31,15 @@ Expected<TableFormat> table_format(const std::string& name)
         "--format"};
 }
 
+std::optional<TableFormat> table_format_of_ending(std::string_view ending)
+{
+    constexpr std::pair<std::string_view, TableFormat> kEndings[]{{".csv", TableFormat::csv},
+        {".md", TableFormat::markdown}, {".tex", TableFormat::latex}, {".json", TableFormat::json},
+        {".txt", TableFormat::text}};
+    const auto* const found = std::ranges::find(kEndings, ending, [](const auto& known) { return known.first; });
+    return found == std::end(kEndings) ? std::nullopt : std::optional(found->second);
+}
+
 std::string short_time(const std::string& time)
 {
     return time.size() >= 16 ? time.substr(0, 10) + " " + time.substr(11, 5) : time;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,8 @@ enum class TableFormat { text, csv, markdown, latex, json };
 // "text", "csv", "markdown", "latex", "json"; "table" is another word for text.
 Expected<TableFormat> table_format(const std::string& name);
 const std::vector<std::string>& table_format_names();
+// Of a file by the ending of its name: ".csv", ".md", ".tex", ".json" or ".txt".
+std::optional<TableFormat> table_format_of_ending(std::string_view ending);
 
 // Empty = not known.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;

@@ -142,14 +142,10 @@ Expected<void> writePicture(QWidget& widget, const QSize& size, const QString& f
 
 Expected<void> writeTable(const Table& table, const QString& file)
 {
-    const QString ending = suffixOf(file);
-    static const QMap<QString, TableFormat> formats{{QStringLiteral("csv"), TableFormat::csv},
-        {QStringLiteral("md"), TableFormat::markdown}, {QStringLiteral("tex"), TableFormat::latex},
-        {QStringLiteral("json"), TableFormat::json}, {QStringLiteral("txt"), TableFormat::text}};
-    const auto found = formats.find(ending);
-    if (found == formats.end())
+    const auto format = table_format_of_ending("." + suffixOf(file).toStdString());
+    if (!format)
         return bad("a table can be written as .csv, .md, .tex, .json or .txt", file);
-    return write_file_atomically(file.toStdString(), table.write(*found));
+    return write_file_atomically(file.toStdString(), table.write(*format));
 }
 
 void copyTable(const Table& table)
