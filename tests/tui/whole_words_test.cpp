@@ -254,9 +254,13 @@ TEST_F(TuiWholeWords, TheFirstStartSaysWhereToBegin)
     for (const bool first : {true, false}) {
         TerminalProgram program(real({}), options());
         ASSERT_TRUE(program.shows("Fits.")) << program.grid().text();
-        EXPECT_EQ(program.grid().text().find("N makes a plan from three answers") != std::string::npos, first);
+        if (first) {
+            EXPECT_TRUE(program.shows("N makes a plan from three answers")) << program.grid().text();
+        }
         program.type("q");
         EXPECT_EQ(program.wait(), 0);
+        // All that was ever painted: a screen may be read between two of its lines.
+        EXPECT_EQ(program.bytes().find("makes a plan from three answers") != std::string::npos, first);
     }
 }
 
