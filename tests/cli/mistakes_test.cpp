@@ -367,10 +367,11 @@ TEST_F(Mistakes, AScheduleFileIsNoSearchsAxis)
 
 TEST_F(Mistakes, OfManyKindsAreCounted)
 {
-    Json plan = Json::parse(plan_text());
+    std::string plan = Json::parse(plan_text()).dump();
+    plan.pop_back(); // its brace; written as text, since the document looks through all its keys for each new one
     for (int i = 0; i < 100'000; ++i)
-        plan["k" + std::to_string(i)] = i;
-    const Output batch = fourfold({"predict", "--batch", "-", "--json"}, plan.dump() + "\n");
+        plan += ",\"k" + std::to_string(i) + "\":" + std::to_string(i);
+    const Output batch = fourfold({"predict", "--batch", "-", "--json"}, plan + "}\n");
     EXPECT_EQ(batch.status, 0);
     EXPECT_THAT(batch.out, HasSubstr("99980 further unknown keys, ignored"));
     EXPECT_LT(batch.out.size(), 20'000U);
