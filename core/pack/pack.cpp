@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/pack/pack.h"
+#include "core/base/text.h"
 
 #include "core/base/input_file.h"
 #include "core/base/json_fields.h"
@@ -365,6 +366,9 @@ Expected<PackResult> pack(
     FOURFOLD_TRY(
         PackResult result, Packing(request, tokenizer, std::move(ends), std::move(journal)).run(progress, stop));
     result.warnings.insert(result.warnings.begin(), inputs.warnings.begin(), inputs.warnings.end());
+    if (result.tokens == 0)
+        result.warnings.push_back(printable(result.tokens_file.string(), kUncut)
+            + " holds no token: there is no text in what was to be packed");
     return result;
 }
 

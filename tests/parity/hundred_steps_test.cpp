@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A hundred steps beside Hugging Face's transformers, from the same weights on the same tokens.
+// A hundred steps beside Hugging Face's transformers, from the same weights on the same tokens. With
+// FOURFOLD_HUNDRED_STEPS_REPORT=FILE.md the losses are written as a page with a picture.
 #include "tests/parity/compare.h"
+#include "tests/parity/hundred_steps_report.h"
 #include "tests/parity/python.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
@@ -8,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -38,6 +42,20 @@ ResolvedPlan plan_on(const fs::path& tokens, const List& assignments)
     plan.run.data[0].end = 1;
     plan.run.eval.data[0].begin = 0;
     return plan;
+}
+
+// "tp 2, dp 2" of {"gpus=4", "layout.tp=2", "layout.dp=2"}.
+std::string words_of_mesh(const List& mesh)
+{
+    const std::string layout = "layout.";
+    std::string words;
+    for (std::string part : mesh) {
+        if (!part.starts_with(layout))
+            continue;
+        std::ranges::replace(part, '=', ' ');
+        words += (words.empty() ? "" : ", ") + part.substr(layout.size());
+    }
+    return words.empty() ? "one rank" : words;
 }
 
 double worst_of(const std::vector<double>& here, const std::vector<double>& there)
@@ -116,6 +134,7 @@ TEST(HundredSteps, HaveTheLossesOfTransformers)
         << text_of_file(log);
     std::istringstream in(text_of_file(answer));
     std::string line;
+    std::vector<LossesBeside> beside;
     for (std::size_t i = 0; i < families.size(); ++i) {
         SCOPED_TRACE(families[i].name);
         ASSERT_TRUE(std::getline(in, line));
@@ -127,6 +146,10 @@ TEST(HundredSteps, HaveTheLossesOfTransformers)
             there.front(), there.back());
         EXPECT_LT(of_wide, 1e-9);
         EXPECT_LT(of_narrow, 1e-4);
+        beside.push_back({families[i].name, words_of_mesh(families[i].mesh), wide[i], there, of_wide, of_narrow});
+    }
+    if (const char* const page = std::getenv("FOURFOLD_HUNDRED_STEPS_REPORT")) {
+        EXPECT_TRUE(write_losses_page(page, beside)) << page;
     }
 }
 

@@ -8,6 +8,7 @@
 #include "core/pack/pack.h"
 #include "core/report/table/table.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <map>
@@ -20,7 +21,7 @@ namespace {
 struct PackCommandOptions {
     PackRequest request;
     std::string tokenizer, output, end_token;
-    CLI::Option* end_option = nullptr;
+    CLI::Option *end_option = nullptr, *key_option = nullptr, *unit_option = nullptr;
     bool json = false;
 };
 
@@ -36,8 +37,9 @@ std::string pack_text(const PackResult& result, double seconds)
 {
     constexpr double kMega = 1e6;
     std::string text = printable(result.tokens_file.string(), kUncut) + ": " + shown_number(double(result.tokens), 0)
-        + " tokens of " + std::to_string(result.token_bytes) + " bytes, " + shown_number(double(result.documents), 0)
-        + " documents, " + shown_number(double(result.bytes) / kMega, 1) + " MB of text";
+        + (result.tokens == 1 ? " token of " : " tokens of ") + std::to_string(result.token_bytes) + " bytes, "
+        + shown_number(double(result.documents), 0) + (result.documents == 1 ? " document, " : " documents, ")
+        + shown_number(double(result.bytes) / kMega, 1) + " MB of text";
     if (result.resumed_bytes == 0)
         text += ", " + shown_number(double(result.bytes) / kMega / std::max(seconds, 1e-3), 1) + " MB/s";
     if (result.left_out > 0)
@@ -48,8 +50,25 @@ std::string pack_text(const PackResult& result, double seconds)
         + ".\n";
 }
 
+// What is said of lines needs files of lines, and what is said of texts needs texts.
+Expected<void> check_that_all_count(const PackCommandOptions& options)
+{
+    if (options.key_option->count() + options.unit_option->count() == 0)
+        return {};
+    FOURFOLD_TRY(const InputFiles inputs, list_inputs(options.request.inputs));
+    const auto of_lines = std::ranges::count_if(inputs.files, &InputFileState::is_jsonl);
+    if (options.key_option->count() > 0 && of_lines == 0)
+        return Problem{ProblemCode::bad_input, "no file is JSONL (.jsonl, .json), so no line has a key",
+            "leave it out, or give the file that ending", "--key"};
+    if (options.unit_option->count() > 0 && of_lines == std::ssize(inputs.files))
+        return Problem{ProblemCode::bad_input, "all files are JSONL, of which each line is a document", "leave it out",
+            "--documents"};
+    return {};
+}
+
 Expected<int> run_pack(const PackCommandOptions& options)
 {
+    FOURFOLD_CHECK(check_that_all_count(options));
     PackRequest request = options.request;
     request.tokenizer = options.tokenizer;
     request.output = options.output;
@@ -98,15 +117,16 @@ void add_pack(Cli& cli)
     command->add_option("--output", options->output, "writes OUTPUT.bin and OUTPUT.idx")
         ->required()
         ->type_name("OUTPUT");
-    command->add_option("--key", request.documents.key, "the text of a line of JSONL (default: text)")
-        ->type_name("KEY");
+    options->key_option
+        = command->add_option("--key", request.documents.key, "the text of a line of JSONL (default: text)")
+              ->type_name("KEY");
     const std::map<std::string, DocumentUnit> units{
         {"file", DocumentUnit::file}, {"paragraph", DocumentUnit::paragraph}, {"line", DocumentUnit::line}};
-    command
-        ->add_option("--documents", request.documents.unit,
-            "what one document of a text file is: file (default), paragraph or line")
-        ->transform(CLI::CheckedTransformer(units).description(""))
-        ->type_name("UNIT");
+    options->unit_option = command
+                               ->add_option("--documents", request.documents.unit,
+                                   "what one document of a text file is: file (default), paragraph or line")
+                               ->transform(CLI::CheckedTransformer(units).description(""))
+                               ->type_name("UNIT");
     const std::map<std::string, IllFormed> ill_formed{
         {"refuse", IllFormed::refuse}, {"replace", IllFormed::replace}, {"skip", IllFormed::skip}};
     command

@@ -81,6 +81,22 @@ TEST(Pack, DocumentsOneBehindTheOther)
     EXPECT_FALSE(fs::exists(folder / "out.partial"));
 }
 
+// A training that reads it would stop at its first batch, maybe days later and elsewhere.
+TEST(Pack, NoTokenAtAllIsTold)
+{
+    const Folder folder;
+    for (const auto& [text, warnings] : {std::pair("", 1), std::pair("z", 0)}) {
+        const auto result = pack_now(request_of(folder, {folder.write("a.txt", text)}));
+        ASSERT_TRUE(result) << result.error().line();
+        ASSERT_EQ(std::ssize(result->warnings), warnings);
+        if (warnings > 0) {
+            EXPECT_THAT(result->warnings[0], HasSubstr("out.bin holds no token"));
+        }
+        fs::remove(folder / "out.bin");
+        fs::remove(folder / "out.idx");
+    }
+}
+
 TEST(Pack, EndsAndTemplates)
 {
     const Folder folder;
