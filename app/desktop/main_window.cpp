@@ -23,6 +23,7 @@
 #include "app/desktop/window_commands.h"
 #include "app/desktop/window_drop.h"
 #include "app/desktop/window_exports.h"
+#include "app/desktop/window_fields.h"
 #include "app/desktop/window_files.h"
 #include "app/desktop/window_status.h"
 #include "app/desktop/window_tool_bar.h"
@@ -362,7 +363,9 @@ void MainWindow::findCommand()
         if (id != page())
             places.push_back(settingsOf(id));
     }
-    CommandPalette palette(CommandPalette::commandsOf(this, places), this);
+    std::vector<Command> commands = CommandPalette::commandsOf(this, places);
+    std::ranges::move(fieldCommands(*this, commands), std::back_inserter(commands));
+    CommandPalette palette(std::move(commands), this);
     if (palette.exec() == QDialog::Accepted)
         palette.runChosen();
 }

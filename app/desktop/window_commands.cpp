@@ -12,6 +12,7 @@
 #include "app/desktop/plan_files.h"
 #include "app/desktop/project_files.h"
 #include "app/desktop/window_exports.h"
+#include "app/desktop/window_fields.h"
 #include "app/desktop/window_files.h"
 #include "app/desktop/window_tool_bar.h"
 #include "app/models/plan/preset_model.h"
@@ -55,7 +56,8 @@ WindowCommands::WindowCommands(MainWindow& window, const Presets& presets)
         {{"edit.undo", tr("Undo"), [&undo] { undo.undo(); }, {ctrl(Qt::Key_Z)}, "undo"},
             {"edit.redo", tr("Redo"), [&undo] { undo.redo(); }, {ctrlShift(Qt::Key_Z)}, "redo"}, {},
             {kFindCommand, tr("&Find a setting or command\u2026"), [&window] { window.findCommand(); },
-                {ctrl(Qt::Key_K)}}});
+                {ctrl(Qt::Key_K)}},
+            {"edit.fields", tr("Every fi&eld of the plan\u2026"), [&window] { askFields(window); }, {}}});
     addViewMenu();
     addMenu(tr("&Search"),
         {{kSearchCommand, tr("&Search layouts of this plan"), [&window] { window.searchLayouts(); }, {Qt::Key_F6}}});

@@ -22,6 +22,7 @@ WindowToolBar::WindowToolBar(const QList<QAction*>& files, const QList<QAction*>
     : m_keys(keys)
     , m_pages(makeTabs("modes", tr("Mode")))
 {
+    m_pages->setProperty("look", "modes");
     setWindowTitle(tr("Main"));
     setObjectName(QStringLiteral("mainToolBar"));
     setMovable(false);

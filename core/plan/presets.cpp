@@ -27,6 +27,21 @@ std::vector<std::string> suffixes(const std::string& kind)
         return {".plan.json", ".json"};
     return {".json"};
 }
+
+// The few ids that may have been meant; where there are more than a line of them, how all of them are listed.
+std::string other_ids(const std::string& kind, const std::string& id, const std::vector<std::string>& known)
+{
+    constexpr std::size_t kLine = 6, kNear = 3;
+    if (known.empty())
+        return "no " + kind + " were found; FOURFOLD_PRESETS may name the presets folder";
+    const std::string all = (kind == "recipes" ? "`fourfold recipe`" : "`fourfold presets " + kind + "`")
+        + " lists all " + std::to_string(known.size());
+    // "meta-llama/Llama-3.1-8B", as Hugging Face calls it.
+    const std::vector<std::string> near = nearest_words(id.substr(id.rfind('/') + 1), known, kNear);
+    if (!near.empty())
+        return "did you mean " + joined(near, " or ") + "?" + (near.size() == kNear ? " " + all : "");
+    return known.size() <= kLine ? "known: " + joined(known, ", ") : all;
+}
 } // namespace
 
 Presets::Presets(std::vector<std::filesystem::path> folders)
@@ -62,17 +77,8 @@ Expected<std::filesystem::path> Presets::file(const std::string& kind, const std
     if (in_its_place)
         return *in_its_place;
     const std::string singular = kind.substr(0, kind.size() - 1);
-    const std::vector<std::string> known = ids(kind);
-    // "meta-llama/Llama-3.1-8B", as Hugging Face calls it.
-    const std::vector<std::string> near = nearest_words(id.substr(id.rfind('/') + 1), known);
-    Problem problem{ProblemCode::not_found, "there is no " + singular + " preset " + in_quotes(id), "", ""};
-    if (!near.empty())
-        problem.hint = "did you mean " + joined(near, " or ") + "?";
-    else if (known.empty())
-        problem.hint = "no " + kind + " were found; FOURFOLD_PRESETS may name the presets folder";
-    else
-        problem.hint = "known: " + joined(known, ", ");
-    return problem;
+    return Problem{ProblemCode::not_found, "there is no " + singular + " preset " + in_quotes(id),
+        other_ids(kind, id, ids(kind)), ""};
 }
 
 std::vector<std::string> Presets::ids(const std::string& kind) const

@@ -2,6 +2,7 @@
 // What would help: found by itself, applied by one click or Enter, taken back by undo; and derivations on hover.
 #include "app/desktop/command_palette.h"
 #include "app/desktop/dialogs/derivation_dialog.h"
+#include "app/desktop/dialogs/fields_dialog.h"
 #include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/advice_view.h"
 #include "app/desktop/widgets/cards/figure_card.h"
@@ -9,14 +10,17 @@
 #include "app/desktop/widgets/panels/advice_bar.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/any_field.h"
 #include "app/view/plan/edits.h"
 #include "core/plan/fields.h"
 #include "core/search/edits.h"
 #include "core/search/plan_budget.h"
+#include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
@@ -28,6 +32,7 @@
 using namespace fourfold;
 using namespace fourfold::ui;
 using test::kPatience;
+using test::WhenDialog;
 
 namespace {
 struct Fixture : test::WindowFixture {
@@ -136,6 +141,83 @@ private slots:
         QVERIFY(shard->isVisible());
         shard->setValue(2);
         QVERIFY(value_at(w.document().plan().document, "layout.dp_shard") == Json(2));
+    }
+
+    // By a control of its own or as a field of the plan: the finder goes to all that a plan's file can say.
+    void theFinderGoesToEveryFieldOfThePlan()
+    {
+        Fixture w;
+        QVERIFY(w.answered());
+        const view::PlanState& state = w.document().state();
+        int without = 0;
+        {
+            const WhenDialog<CommandPalette> look([&](CommandPalette& palette) {
+                std::set<QString> offered;
+                for (int row = 0; row < palette.model().rowCount(); ++row)
+                    offered.insert(palette.model().index(row, 0).data().toString().toLower());
+                for (const view::AnyField& field : view::any_fields(state.plan(), nullptr)) {
+                    const QString path = fromUtf8(field.path);
+                    const auto* control = w.window.findChild<QWidget*>(path);
+                    const bool byControl = control && offered.contains(control->accessibleName().toLower());
+                    const auto named = offered.lower_bound(path);
+                    const bool byName = named != offered.end() && (*named == path || named->startsWith(path + u':'));
+                    without += byName;
+                    if (byControl == byName)
+                        QFAIL(qPrintable(path + (byName ? QStringLiteral(" twice") : QStringLiteral(" not at all"))));
+                }
+                palette.findChild<QLineEdit*>()->setText(QStringLiteral("run.checkpoint.every"));
+                QTest::keyClick(palette.findChild<QLineEdit*>(), Qt::Key_Return);
+            });
+            const WhenDialog<FieldsDialog> set([&](FieldsDialog& dialog) {
+                auto* value = dialog.findChild<QLineEdit*>(QStringLiteral("fieldValue"));
+                value->setText(QStringLiteral("often"));
+                QTest::keyClick(value, Qt::Key_Return);
+                QVERIFY(dialog.isVisible());
+                const auto* said = dialog.findChild<QLabel*>(QStringLiteral("fieldSaid"));
+                QVERIFY2(said->text().contains(QStringLiteral("found \"often\", expected an integer")),
+                    qPrintable(said->text()));
+                QVERIFY(value_at(w.document().plan().document, "run.checkpoint.every").is_null());
+                value->setText(QStringLiteral("1,000"));
+                QTest::keyClick(value, Qt::Key_Return);
+                dialog.reject();
+            });
+            w.window.findCommand();
+            QVERIFY(look.came() && set.came());
+        }
+        QVERIFY(without > 40);
+        QVERIFY(value_at(w.document().plan().document, "run.checkpoint.every") == Json(1000));
+        w.document().undoStack().undo();
+        QVERIFY(value_at(w.document().plan().document, "run.checkpoint.every").is_null());
+    }
+
+    // The filter narrows the list by name and meaning; "Default" takes a field out of the file.
+    void everyFieldIsFoundByItsMeaningAndComesBackToItsDefault()
+    {
+        Fixture w;
+        FieldsDialog dialog(w.document(), {}, &w.window);
+        dialog.show();
+        const auto* table = dialog.findChild<QTableView*>(QStringLiteral("planFields"));
+        auto* words = dialog.findChild<QLineEdit*>(QStringLiteral("fieldWords"));
+        const int all = table->model()->rowCount();
+        words->setText(QStringLiteral("learning warm-up"));
+        QVERIFY(table->model()->rowCount() > 0 && table->model()->rowCount() < all);
+        QCOMPARE(table->currentIndex().siblingAtColumn(0).data().toString(), QStringLiteral("run.lr"));
+        auto* value = dialog.findChild<QLineEdit*>(QStringLiteral("fieldValue"));
+        value->setText(QStringLiteral("1e-3"));
+        QTest::keyClick(value, Qt::Key_Return);
+        QVERIFY(value_at(w.document().plan().document, "run.lr") == Json(1e-3));
+        QCOMPARE(table->currentIndex().siblingAtColumn(1).data().toString(), QStringLiteral("0.001"));
+        QTest::mouseClick(dialog.findChild<QPushButton*>(QStringLiteral("fieldDefault")), Qt::LeftButton);
+        QVERIFY(value_at(w.document().plan().document, "run.lr").is_null());
+        auto* rows = dialog.findChild<QTableView*>(QStringLiteral("planFields"));
+        rows->setFocus();
+        QTest::keyClick(rows, Qt::Key_Return);
+        QVERIFY(dialog.isVisible());
+        QCOMPARE(dialog.focusWidget(), value);
+        words->setText(QStringLiteral("no such words at all"));
+        QCOMPARE(table->model()->rowCount(), 0);
+        QVERIFY(!value->isEnabled());
+        QVERIFY(!dialog.findChild<QPushButton*>(QStringLiteral("setField"))->isEnabled());
     }
 
     // What the training costs is written on its card, kept with the plan, and taken back like any change.

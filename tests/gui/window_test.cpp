@@ -23,11 +23,14 @@
 #include <QComboBox>
 #include <QFile>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
+#include <QTimer>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -154,6 +157,42 @@ private slots:
         QVERIFY(!start->isEnabled());
         auto* message = w.window.runsPage().findChild<QLabel*>(QStringLiteral("message"));
         QVERIFY(message->text().startsWith(QStringLiteral("Cannot run: ")));
+    }
+
+    // A plan without data is refused where its data is chosen; what is no token file is said there and changes nothing.
+    void dataIsNamedWhereItIsMissing()
+    {
+        Fixture w;
+        QByteArray plan = test::tinyPlan(10, 1);
+        plan.replace(R"("data": [ { "path": "corpus/devils-dictionary.txt" } ],)", "");
+        QVERIFY(w.open(QStringLiteral("nodata.plan.json"), plan) && w.answered());
+        w.window.showPage(QStringLiteral("runs"));
+        const auto* message = w.child<QLabel>("message");
+        QVERIFY2(message->text().contains(QStringLiteral("name at least one token file")), qPrintable(message->text()));
+        auto* data = w.child<QLineEdit>("run.data");
+        QCOMPARE(data->placeholderText(), QStringLiteral("none"));
+        const auto give = [&](const QString& text) {
+            data->setFocus();
+            data->selectAll();
+            QTest::keyClicks(data, text);
+            QTest::keyClick(data, Qt::Key_Return);
+        };
+        const Json before = w.document().plan().document;
+        for (const auto& [text, said] : {std::pair("lost.bin", "does not exist"), std::pair(".", "is a folder"),
+                 std::pair("nodata.plan.json,", "on either side of each comma")}) {
+            give(QString::fromLatin1(text));
+            QVERIFY2(data->toolTip().contains(QString::fromLatin1(said)), qPrintable(data->toolTip()));
+            QCOMPARE(data->text(), QString::fromLatin1(text)); // to be mended
+            QVERIFY(w.document().plan().document == before);
+        }
+        test::Home::the().write(QStringLiteral("own.txt"), QByteArray(4096, 'x'));
+        give(QStringLiteral("corpus/devils-dictionary.txt, own.txt"));
+        QVERIFY2(!data->toolTip().contains(QStringLiteral("own.txt")), qPrintable(data->toolTip()));
+        QVERIFY(value_at(w.document().plan().document, "run.data")
+            == Json::parse(R"([{"path": "corpus/devils-dictionary.txt"}, {"path": "own.txt"}])"));
+        QVERIFY(!message->text().contains(QStringLiteral("token file")));
+        w.document().undoStack().undo();
+        QVERIFY(data->text().isEmpty());
     }
 
     void wheelScrollsInsteadOfEditing()
@@ -398,6 +437,17 @@ private slots:
         Fixture w;
         w.window.showPage(QStringLiteral("history"));
         QCOMPARE(w.window.historyPage().model().rowCount(), 0);
+        // What can be taken in is offered under the button that was pressed; another one opens the same menu elsewhere.
+        auto* menu = w.child<QPushButton>("importRuns")->menu();
+        auto* button = w.child<QPushButton>("emptyHistory");
+        QPoint at;
+        QTimer::singleShot(0, menu, [&] {
+            at = menu->pos();
+            menu->close();
+        });
+        test::click(*button);
+        QTRY_VERIFY(!at.isNull());
+        QVERIFY((at - button->mapToGlobal(button->rect().bottomLeft())).manhattanLength() < button->width());
         const QString file = test::Home::the().path(QStringLiteral("runs.csv"));
         QVERIFY(writeTable(w.window.historyPage().model().list().table(), file));
         QVERIFY(test::readFile(file).startsWith("id,"));

@@ -89,5 +89,25 @@ TEST(LiveRun, TheBusiestExpertIsALine)
     EXPECT_EQ(run.busiest_expert().count(), 2U);
 }
 
+// 98 steps of half a second on 16 GPUs; on one alone the hours say the same as the time.
+TEST(LiveRun, SaysWhatTimeAndGpuHoursAreStillToGo)
+{
+    const auto said = [](int gpus) {
+        LiveRun run;
+        RunExpectation expectation;
+        expectation.gpus = gpus;
+        run.begin("plan", 100, expectation);
+        run.take(step_event(1));
+        run.take(step_event(2));
+        for (const Figure& figure : run.figures()) {
+            if (figure.title == "Steps")
+                return figure.confidence;
+        }
+        return std::string();
+    };
+    EXPECT_EQ(said(16), "about 49 s left, 0.2178 GPU-hours");
+    EXPECT_EQ(said(1), "about 49 s left");
+}
+
 } // namespace
 } // namespace fourfold::view

@@ -164,11 +164,11 @@ QStatusBar { border-top: 1px solid %line; background: %panel; color: %muted; }
 QStatusBar::item { border: 0; }
 QScrollArea { border: 0; background: %panel; }
 QScrollArea[gap="true"] { background: %window; }
-QTabBar#modes { background: %panel; }
-QTabBar#modes::tab { padding: 7px 14px 6px 14px; border: 0; border-bottom: 2px solid transparent; color: %muted; }
-QTabBar#modes::tab:hover { color: %text; }
-QTabBar#modes::tab:selected { color: %text; border-bottom: 2px solid %accent; font-weight: 600; }
-QTabBar#modes::tab:focus { color: %accentText; }
+QTabBar[look="modes"] { background: %panel; }
+QTabBar[look="modes"]::tab { padding: 7px 14px 6px 14px; border: 0; border-bottom: 2px solid transparent; color: %muted; }
+QTabBar[look="modes"]::tab:hover { color: %text; }
+QTabBar[look="modes"]::tab:selected { color: %text; border-bottom: 2px solid %accent; font-weight: 600; }
+QTabBar[look="modes"]::tab:focus { color: %accentText; }
 QHeaderView::section { background: %alternate; border: 0; border-right: 1px solid %line; border-bottom: 1px solid %line; padding: 5px 8px; color: %muted; font-weight: 600; }
 QHeaderView { background: %alternate; }
 QTableView { border: 0; background: %panel; gridline-color: %grid; alternate-background-color: %alternate; }
@@ -205,11 +205,11 @@ QPushButton[finder="true"]:hover { border-color: %muted; }
 QPushButton[finder="true"]:focus { border-color: %accent; }
 QFrame[role="banner"] { background: %alternate; border: 0; border-bottom: 1px solid %line; }
 QLabel[role="drophint"] { background: %panel; color: %text; border: 2px dashed %accent; border-radius: 8px; font-weight: 600; }
-QTabBar#cardSwitch { background: transparent; }
-QTabBar#cardSwitch::tab { padding: 2px 9px; border: 1px solid %line; color: %muted; background: %panel; margin-left: -1px; }
-QTabBar#cardSwitch::tab:hover { color: %text; }
-QTabBar#cardSwitch::tab:selected { color: %text; background: %grid; }
-QTabBar#cardSwitch::tab:focus { border-color: %accent; color: %accentText; }
+QTabBar[look="switch"] { background: transparent; }
+QTabBar[look="switch"]::tab { padding: 2px 9px; border: 1px solid %line; color: %muted; background: %panel; margin-left: -1px; }
+QTabBar[look="switch"]::tab:hover { color: %text; }
+QTabBar[look="switch"]::tab:selected { color: %text; background: %grid; }
+QTabBar[look="switch"]::tab:focus { border-color: %accent; color: %accentText; }
 QDialog QPushButton { background: %button; border: 1px solid %line; border-radius: 4px; padding: 5px 14px; }
 QDialog QPushButton:hover { border-color: %muted; }
 QDialog QPushButton:pressed { background: %grid; }
@@ -221,11 +221,11 @@ QTreeView::item:selected { background: %selection; color: %selectionText; }
 QListWidget#compareList { background: %panel; border: 0; padding: 2px 7px; }
 QListWidget#compareList::item { padding: 5px 3px; }
 QListWidget#compareList::item:selected { background: %selection; color: %selectionText; }
-QTabBar#planTabs, QTabBar#compareViews, QTabBar#historyViews, QTabBar#traceTables { background: %window; }
-QTabBar#planTabs::tab, QTabBar#compareViews::tab, QTabBar#historyViews::tab, QTabBar#traceTables::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; }
+QTabBar[look="views"] { background: %window; }
+QTabBar[look="views"]::tab { padding: 6px 12px; border: 0; border-right: 1px solid %line; color: %muted; background: %alternate; }
 QTabBar#planTabs::tab { max-width: 260px; }
-QTabBar#planTabs::tab:focus, QTabBar#compareViews::tab:focus, QTabBar#historyViews::tab:focus, QTabBar#traceTables::tab:focus { color: %accentText; }
-QTabBar#planTabs::tab:selected, QTabBar#compareViews::tab:selected, QTabBar#historyViews::tab:selected, QTabBar#traceTables::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
+QTabBar[look="views"]::tab:focus { color: %accentText; }
+QTabBar[look="views"]::tab:selected { color: %text; background: %panel; border-bottom: 2px solid %accent; }
 QPushButton[small="true"] { background: %button; border: 1px solid %line; border-radius: 3px; padding: 2px 10px; min-height: 18px; }
 QPushButton[small="true"]:hover { border-color: %muted; }
 QPushButton[small="true"]:focus { border-color: %accent; }

@@ -2,6 +2,7 @@
 #include "app/models/plan/preset_model.h"
 
 #include "app/models/shared/text.h"
+#include "app/view/plan/choices.h"
 
 #include <algorithm>
 
@@ -49,7 +50,7 @@ const PresetKind& wordsOf(PresetModel::Kind kind)
 
 std::vector<std::string> idsOf(const Presets& presets, PresetModel::Kind kind)
 {
-    return kind == PresetModel::Kind::stacks ? presets.stack_choices() : presets.ids(wordsOf(kind).folder);
+    return view::preset_choices(presets, wordsOf(kind).folder);
 }
 } // namespace
 

@@ -3,6 +3,7 @@
 
 #include "core/layout/training.h"
 #include "core/plan/fields.h"
+#include "core/plan/presets.h"
 
 namespace fourfold::view {
 
@@ -83,6 +84,11 @@ std::string short_choice_label(const std::string& path, const std::string& spell
             return std::string(traits.short_label);
     }
     return choice_label(path, spelling);
+}
+
+std::vector<std::string> preset_choices(const Presets& presets, const std::string& kind)
+{
+    return kind == "stacks" ? presets.stack_choices() : presets.ids(kind);
 }
 
 } // namespace fourfold::view

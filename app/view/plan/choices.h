@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+namespace fourfold {
+class Presets;
+}
+
 namespace fourfold::view {
 
 struct Choice {
@@ -17,5 +21,7 @@ std::vector<Choice> choices_of(const std::string& path);
 std::string choice_label(const std::string& path, const std::string& spelling);
 // The same in one word, for the column of a table: "ZeRO-1".
 std::string short_choice_label(const std::string& path, const std::string& spelling);
+// What a plan may name of a kind of presets: of stacks also their releases.
+std::vector<std::string> preset_choices(const Presets& presets, const std::string& kind);
 
 } // namespace fourfold::view

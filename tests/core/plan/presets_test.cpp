@@ -13,7 +13,7 @@ protected:
         : root_(std::filesystem::temp_directory_path() / ("fourfold-presets-" + std::to_string(::getpid())))
     {
         std::filesystem::remove_all(root_);
-        for (const char* kind : {"gpus", "plans", "clusters"})
+        for (const char* kind : {"gpus", "plans", "clusters", "models"})
             std::filesystem::create_directories(root_ / kind);
     }
     ~PresetFolders() override { std::filesystem::remove_all(root_); }
@@ -60,6 +60,22 @@ TEST_F(PresetFolders, BrokenFilesAreNamed)
     write("clusters/lost.json", R"({"gpu": "none"})");
     EXPECT_NE(own.cluster("lost").error().line().find("lost.json: gpu: there is no gpu preset"), std::string::npos)
         << own.cluster("lost").error().line();
+}
+
+// Of dozens the few that are near are named, and how to see all: never a screenful.
+TEST_F(PresetFolders, AnUnknownIdIsAnsweredInOneLine)
+{
+    for (int i = 0; i < 40; ++i)
+        write("models/llama-" + std::to_string(i) + "b.json", "{}");
+    const Presets own({root_});
+    EXPECT_EQ(own.model("zebra").error().line(),
+        "there is no model preset \"zebra\" (`fourfold presets models` lists all 40)");
+    EXPECT_EQ(own.model("llama").error().line(),
+        "there is no model preset \"llama\" (did you mean llama-0b or llama-10b or llama-11b? `fourfold presets "
+        "models` "
+        "lists all 40)");
+    for (const char* kind : {"models", "clusters", "stacks", "gpus", "plans", "recipes"})
+        EXPECT_LT(Presets().file(kind, "zzqq").error().line().size(), 160U) << kind;
 }
 
 // What lies in a preset's place is said; a shipped one of the same name is found all the same.

@@ -138,7 +138,7 @@ QWidget* HistoryPage::makeTable()
         if (!m_model.list().all().empty())
             m_filter->clear();
         else
-            m_import->button()->showMenu();
+            m_import->button()->menu()->popup(m_emptyButton->mapToGlobal(m_emptyButton->rect().bottomLeft()));
     });
     m_table->viewport()->setLayout(
         columnOf({Item::spring(), m_emptyText, {m_emptyButton, 0, Qt::AlignCenter}, Item::spring()}, 6));

@@ -67,6 +67,7 @@ RunDetails::RunDetails(LiveRun& live, QWidget* parent)
     , m_sweepMap(new HeatMap(tr("Measured sweep")))
     , m_sweepShow(new QComboBox)
 {
+    m_tabs->setProperty("look", "switch");
     m_tabs->setUsesScrollButtons(false);
     for (QWidget* page : std::initializer_list<QWidget*>{
              makeEvents(), makeOutput(), makeTrace(), m_nodes, makeSweep(), m_queue, makeFailure()})
@@ -155,7 +156,7 @@ QWidget* RunDetails::makeSweep()
     for (const auto& [show, name] : {std::pair(HeatShow::measured, tr("Measured")),
              std::pair(HeatShow::predicted, tr("Predicted")), std::pair(HeatShow::error, tr("Error"))})
         m_sweepShow->addItem(name, static_cast<int>(show));
-    m_sweepShow->setAccessibleName(tr("Shown"));
+    named(m_sweepShow, "sweepShow", tr("Shown"));
     connect(m_sweepShow, &QComboBox::currentIndexChanged, this, &RunDetails::redrawSweep);
     auto* bar = rowOf({makeWords("muted", tr("Show")), m_sweepShow, Item::spring()}, 6);
     return holderOf(columnOf({bar, {m_sweepMap, 1}}, 4));

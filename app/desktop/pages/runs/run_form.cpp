@@ -5,11 +5,16 @@
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/panels/arrange.h"
 #include "app/desktop/widgets/panels/scroll_column.h"
+#include "app/desktop/widgets/panels/value_edit.h"
 #include "app/models/shared/text.h"
+#include "app/view/plan/any_field.h"
+#include "app/view/plan/data_files.h"
 #include "app/view/plan/facts.h"
+#include "core/plan/fields.h"
 
 #include <QApplication>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -22,6 +27,7 @@ namespace fourfold::ui {
 namespace {
 constexpr int kFormWidth = 340;
 constexpr int kLongestWord = 40; // letters that it has room for
+constexpr const char* kData = "run.data";
 const QString kLocal = QStringLiteral("local");
 const QString kHosts = QStringLiteral("hosts"); // the entry that opens the host list
 
@@ -34,6 +40,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_target(makeChooser("target", tr("Target")))
     , m_hosts(new QLineEdit)
     , m_steps(new QSpinBox)
+    , m_data(new ValueEdit([this](const QString& text) { return takeData(text); }))
     , m_plan(makeWords("heading"))
     , m_layout(makeWords("muted"))
     , m_expected(makeWords("muted"))
@@ -55,6 +62,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
           tr("From the name of a host or a login to its nodes, GPUs, links and partitions, saved as a target")))
     , m_queue(makeButton(tr("Add to queue"), "plain", "queueRun",
           tr("Start it by itself when its hosts are free and its turn has come, whether or not this window is open")))
+    , m_chooseData(makeButton(tr("Choose\u2026"), "small", "chooseData", tr("Token files on this computer")))
 {
     fixWidth(this, kFormWidth);
     usePanelStyle(this);
@@ -99,6 +107,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
         if (m_document->isValid())
             emit rehearsalRequested(*m_document->resolved());
     });
+    connect(m_chooseData, &QPushButton::clicked, this, &RunForm::chooseData);
     refresh();
 }
 
@@ -143,6 +152,12 @@ QLayout* RunForm::makeFields()
         grid->addWidget(field, row++, 1);
     };
     add(tr("Steps"), m_steps);
+    named(m_data, kData, tr("Token files to train on"));
+    m_data->setHelp(
+        tr("Files of token ids (.bin, .npy, .safetensors) or of text (.txt), separated by commas; they start "
+           "at the plan's folder. How they are mixed: Edit, Every field of the plan"));
+    grid->addWidget(labelOf(tr("Data"), m_data), row, 0);
+    grid->addLayout(rowOf({{m_data, 1}, m_chooseData}, 4), row++, 1);
     add(tr("Target"), m_target);
     grid->addWidget(m_hosts, row++, 1);
     // A button must not move away from under the pointer: the room of the hosts is kept, what is said of the target is
@@ -200,6 +215,7 @@ void RunForm::refresh()
         const QSignalBlocker blocker(m_steps);
         m_steps->setValue(m_setup.steps);
     }
+    m_data->showValue(fromUtf8(view::data_text(value_at(m_document->plan().document, kData))), tr("none"));
     const std::optional<ResolvedPlan>& plan = m_document->lastResolved();
     m_plan->setText(labelText(planName(), kLongestWord));
     m_layout->setText(plan ? labelText(QStringLiteral("%1\n%2 on %3")
@@ -220,6 +236,31 @@ void RunForm::refresh()
                   *planned->tps_per_gpu, planned->step_time_s.value_or(0))
                                               : tr("Predicted: %1").arg(unknownText()));
     showState();
+}
+
+QString RunForm::takeData(const QString& text)
+{
+    Expected<Plan> changed = view::with_any_field(m_document->plan(), kData, text.toStdString());
+    if (!changed)
+        return fromUtf8(changed.error().line());
+    m_document->apply(tr("Change token files"), {}, std::move(changed));
+    return {};
+}
+
+// Besides those that the plan has: a mixture is chosen from several folders.
+void RunForm::chooseData()
+{
+    const Plan& plan = m_document->plan();
+    const QStringList files = QFileDialog::getOpenFileNames(this, tr("Token files to train on"),
+        fromUtf8(std::filesystem::path(plan.where).parent_path().string()),
+        tr("Token files (*.bin *.npy *.safetensors *.txt);;All files (*)"));
+    if (files.isEmpty())
+        return;
+    Json list = value_at(plan.document, kData);
+    for (const QString& file : files)
+        list.push_back({{"path", view::data_name(plan, file.toStdString())}});
+    if (const QString problem = takeData(fromUtf8(list.dump())); !problem.isEmpty())
+        showProblem(this, tr("This cannot be trained on"), {ProblemCode::bad_input, problem.toStdString(), "", ""});
 }
 
 bool RunForm::canStart() const

@@ -22,6 +22,8 @@ class QSpinBox;
 
 namespace fourfold::ui {
 
+class ValueEdit;
+
 class RunForm : public QWidget {
     Q_OBJECT
 public:
@@ -62,6 +64,8 @@ protected:
 private:
     QLayout* makeFields();
     [[nodiscard]] QString planName() const;
+    QString takeData(const QString& text); // what is wrong with it
+    void chooseData();
     void showPreview();
     void check();
     void showState();
@@ -75,9 +79,10 @@ private:
     QComboBox* m_target;
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
+    ValueEdit* m_data;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
     QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find,
-        *m_queue;
+        *m_queue, *m_chooseData;
     bool m_stepsEdited = false, m_canRestart = false;
 };
 

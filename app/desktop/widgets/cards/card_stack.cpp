@@ -18,6 +18,7 @@ CardStack::CardStack(const QList<Entry>& entries, QWidget* parent)
     , m_switch(makeTabs("cardSwitch", tr("Picture")))
     , m_entries(entries)
 {
+    m_switch->setProperty("look", "switch");
     m_switch->setParent(this);
     m_switch->setUsesScrollButtons(false);
     for (const Entry& entry : entries) {

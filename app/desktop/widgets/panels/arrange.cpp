@@ -159,6 +159,7 @@ QComboBox* makeChooser(const char* name, const QString& accessible, int letters)
 QTabBar* makeTabs(const char* name, const QString& accessible, const QStringList& tabs)
 {
     auto* bar = named(new QTabBar, name, accessible);
+    bar->setProperty("look", "views"); // as most of them; who has another one says so
     bar->setDrawBase(false);
     bar->setExpanding(false);
     for (const QString& tab : tabs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/tui/pages/plan/fields.h"
 
+#include "app/view/plan/any_field.h"
 #include "app/view/plan/choices.h"
 #include "app/view/plan/facts.h"
 #include "app/view/plan/steps.h"
@@ -96,18 +97,13 @@ std::string preset_name(const Presets& presets, const std::string& folder, const
     return folder == "models" ? named(presets.model(id)) : named(presets.cluster(id));
 }
 
-std::vector<std::string> preset_ids(const Presets& presets, const std::string& folder)
-{
-    return folder == "stacks" ? presets.stack_choices() : presets.ids(folder);
-}
-
 void pick_preset(Desk& desk, const PlanInput& input)
 {
     const std::string folder = folder_of(input), path = input.path;
     const Json now = value_at(desk.plan().state().plan().document, path);
     std::vector<Picker::Item> items;
     int selected = 0;
-    for (const std::string& id : preset_ids(desk.presets(), folder)) {
+    for (const std::string& id : view::preset_choices(desk.presets(), folder)) {
         if (now == id)
             selected = static_cast<int>(items.size());
         items.push_back({preset_name(desk.presets(), folder, id), id, [&desk, path, id] { desk.change(path, id); }});
@@ -137,21 +133,13 @@ void type_value(
     Desk& desk, const std::string& label, const std::string& path, const std::string& now, const std::string& help)
 {
     auto prompt = std::make_unique<Prompt>(label, now, [&desk, path](const std::string& text) -> std::string {
-        const std::string word(trimmed(text));
-        if (word.empty()) {
-            desk.change(path, nullptr);
-            return {};
-        }
-        const Field* field = find_field(path);
-        const bool is_number
-            = field != nullptr && (field->type == FieldType::integer || field->type == FieldType::number);
-        std::string digits = word;
-        if (is_number)
-            std::erase(digits, ',');
-        const Expected<Plan> changed = with_field(desk.plan().state().plan(), path, digits);
+        const Expected<Plan> changed = view::with_any_field(desk.plan().state().plan(), path, text);
         if (!changed)
             return changed.error().line();
-        desk.change(path, value_at(changed->document, path));
+        if (find_field(path) != nullptr)
+            desk.change(path, value_at(changed->document, path));
+        else // of an entry of a list
+            desk.apply("Change " + path, changed);
         return {};
     });
     prompt->replaces().explain(help.empty() ? "Empty: the default again" : help + ". Empty: the default again");
@@ -200,7 +188,7 @@ void step_input(Desk& desk, const PlanInput& input, int steps)
         desk.change(input.path, !(now.is_boolean() && now.get<bool>()));
         break;
     case Kind::preset: {
-        const std::vector<std::string> ids = preset_ids(desk.presets(), folder_of(input));
+        const std::vector<std::string> ids = view::preset_choices(desk.presets(), folder_of(input));
         const Json& written = value_at(desk.plan().state().plan().document, input.path);
         const Json& id = written.is_string() ? written : now;
         if (!ids.empty())
@@ -240,28 +228,20 @@ void edit_input(Desk& desk, const PlanInput& input)
 void edit_any_field(Desk& desk)
 {
     std::vector<Picker::Item> items;
-    for (const Field& field : plan_fields()) {
-        const bool is_leaf = field.type != FieldType::object && field.type != FieldType::open_object
-            && field.type != FieldType::object_list && field.path.find("[]") == std::string::npos
-            && !field.path.starts_with("model.") && !field.path.starts_with("cluster.");
-        if (!is_leaf)
+    const view::PlanState& state = desk.plan().state();
+    for (const view::AnyField& field :
+        view::any_fields(state.plan(), state.resolved() ? &*state.resolved() : nullptr)) {
+        if (field.path.starts_with("cluster.")) // below, also of a preset
             continue;
-        items.push_back(
-            {field.path, field.help, [&desk, path = field.path, help = field.help, choices = field.choices] {
-                 if (choices.empty()) {
-                     const Json& now = value_at(desk.plan().state().plan().document, path);
-                     type_value(desk, path, path,
-                         now.is_null()         ? ""
-                             : now.is_string() ? now.get<std::string>()
-                                               : now.dump(),
-                         help);
-                     return;
-                 }
-                 std::vector<view::Choice> words;
-                 for (const std::string& choice : choices)
-                     words.push_back({choice, choice});
-                 pick_choice(desk, path, path, words);
-             }});
+        items.push_back({field.path, field.help, [&desk, field] {
+                             std::vector<view::Choice> words;
+                             for (const std::string& choice : field.choices)
+                                 words.push_back({choice, choice});
+                             if (words.empty())
+                                 type_value(desk, field.path, field.path, field.written, field.help);
+                             else
+                                 pick_choice(desk, field.path, field.path, words);
+                         }});
     }
     std::ranges::move(preset_fields(desk), std::back_inserter(items));
     desk.open(std::make_unique<Picker>("Any field of the plan", std::move(items)));

@@ -2,6 +2,7 @@
 #include "app/desktop/pages/plan/config/config_panel.h"
 
 #include "app/desktop/dialogs/dialogs.h"
+#include "app/desktop/dialogs/fields_dialog.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/pages/plan/config/form_section.h"
 #include "app/desktop/pages/plan/config/sections.h"
@@ -54,9 +55,13 @@ ConfigPanel::ConfigPanel(PlanDocument& document, QWidget* parent)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
     usePanelStyle(this);
-    QWidget* body = makePanel(columnOf({m_model, makeSeparator(Qt::Horizontal), m_hardware,
-        makeSeparator(Qt::Horizontal), m_layout, makeVerdict(), m_otherReasons, makeSeparator(Qt::Horizontal), m_batch,
-        makeSeparator(Qt::Horizontal), m_techniques, m_unknownKeys, Item::spring()}));
+    QPushButton* all = makeButton(tr("Every field\u2026"), "small", "everyField",
+        tr("All that the plan's file can say: learning rate, checkpoints, data, links of the cluster"));
+    connect(all, &QPushButton::clicked, this, [this] { FieldsDialog(m_document, {}, this).exec(); });
+    QWidget* body = makePanel(
+        columnOf({m_model, makeSeparator(Qt::Horizontal), m_hardware, makeSeparator(Qt::Horizontal), m_layout,
+            makeVerdict(), m_otherReasons, makeSeparator(Qt::Horizontal), m_batch, makeSeparator(Qt::Horizontal),
+            m_techniques, rowOf({all, Item::spring()}, 0, {12, 4, 12, 8}), m_unknownKeys, Item::spring()}));
     useFont(m_otherReasons, -0.5);
     useFont(m_unknownKeys, -0.5);
 
