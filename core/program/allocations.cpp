@@ -8,6 +8,7 @@
 #include "core/program/graph_forms.h"
 #include "core/program/modules_ahead.h"
 #include "core/program/muon.h"
+#include "core/program/own_kept.h"
 #include "core/program/plain_forms.h"
 #include "core/program/recompute.h"
 #include "core/program/weight_gradient_memory.h"
@@ -231,6 +232,11 @@ Number layer_activation_bytes(const ResolvedPlan& plan, const RankShape& rank, b
         bytes *= constant_input<Number>(rank, Constant::eager_activation_factor);
     if (has_plain_forms(plan, rank))
         bytes += plainly_kept<Number>(plan, rank, moe, kept);
+    if (is_our_trainer(rank.constants)) {
+        bytes += kept_of_latents<Number>(plan, rank);
+        if (moe)
+            bytes += kept_of_routing<Number>(plan, rank);
+    }
     if (plan.training.async_tp && rank.tp > 1)
         bytes *= 1 - constant_input<Number>(rank, Constant::async_tp_memory_saving);
     if (has_score_matrix(plan.training))
@@ -258,6 +264,8 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     Number freed = 0.0;
     if (parts.contains(core_attention) && has_score_matrix(plan.training))
         freed += score_bytes<Number>(rank);
+    else if (parts.contains(core_attention) && is_our_trainer(rank.constants))
+        freed += filled_output<Number>(plan, rank);
     const double input_share = kept_input_bytes(plan, rank) / rank.element_bytes; // of the bytes of other activations
     const double norm_share = plan.model.latent ? 1 : input_share;
     const Number norm = made * input<Number>("hidden", rank.hidden);
@@ -283,6 +291,8 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
     }
     if (value_of(inner) > 0)
         freed += made * inner;
+    if (whole && routed_layer && is_our_trainer(rank.constants))
+        freed += kept_of_routing<Number>(plan, rank);
     if (whole && routed_layer)
         freed += (input_share + constant_input<Number>(rank, Constant::expert_outputs_kept))
             * input<Number>("routed tokens", rank.routed_tokens) * input<Number>("hidden", rank.hidden)
@@ -295,7 +305,7 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
 template <typename Number>
 Number freed_selectively(const ResolvedPlan& plan, const RankShape& rank, bool moe, const Number& layer)
 {
-    if (!parts_of_stack(plan))
+    if (!parts_of_stack(plan) || is_our_trainer(rank.constants))
         return freed_by_parts<Number>(plan, rank, moe, layer);
     Number freed = layer * (1 - constant_input<Number>(rank, Constant::selective_memory_share));
     if (has_score_matrix(plan.training))
@@ -343,7 +353,7 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
             "one layer's activations, rebuilt from its input");
     } else if (training.recompute == Recompute::selective) {
         Number freed = 0.0;
-        if (parts_of_stack(plan)) {
+        if (parts_of_stack(plan) && !is_our_trainer(rank.constants)) {
             freed = freed_selectively<Number>(plan, rank, false, layer);
         } else {
             const auto of = [&](int count, bool moe) -> Number {

@@ -44,6 +44,12 @@ Number backward_bytes(const ResolvedPlan& plan, const RankShape& rank, bool moe)
     Number most = larger(last, larger(activation, first));
     if (stays)
         most += 2 * (hidden - stream);
+    if (moe) { // what multiplies the experts' outputs by the router's weights gives two gradients in fp32
+        constexpr double kExact = 4;
+        most = larger(most,
+            2 * kExact / element * input<Number>("routed tokens", rank.routed_tokens)
+                / input<Number>("tokens", rank.tokens) * hidden);
+    }
     const Number slopes = input<Number>("tokens", rank.tokens) * element * (stream + most);
     if (plan.cluster.gpu.is_cpu() && !reduced_each_micro_batch(plan) && !plan.training.optimizer_in_backward)
         return slopes; // products add to the sums of gradients

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/rank_shape.h"
 #include "core/plan/plan_constants.h"
+#include "core/program/allocations.h"
 
 #include <algorithm>
 #include <limits>
@@ -95,7 +96,10 @@ void set_micro_batch(RankShape& rank, const ResolvedPlan& plan)
         const double busiest = layout.ep > 1 ? 1 + rank.constants[Constant::expert_imbalance] : 1; // sets the pace
         rank.expert_rows
             = rank.tokens * experts->active * layout.etp / layout.tp / rank.local_experts * std::min(busiest, places);
-        rank.routed_tokens = rank.tokens / rank.sequence_split * experts->active * std::min(1.0, places);
+        // The bundled trainer's ranks with slices of the same experts gather each other's tokens before they send them.
+        const bool gathers = is_our_trainer(rank.constants) && (plan.training.sequence_parallel || layout.tp == 1);
+        const double senders = gathers ? layout.etp : 1;
+        rank.routed_tokens = rank.tokens / rank.sequence_split * experts->active * std::min(1.0, places) * senders;
     }
 }
 

@@ -71,7 +71,7 @@ RecomputeShare recompute_share(
     const double part = std::min(recompute_layers, layers) / layers;
     if (plan.training.recompute == Recompute::full)
         return {part, part, part, part, false, part, part, part, part, part, part, part, 0, part};
-    if (!parts_of_stack(plan))
+    if (!parts_of_stack(plan) || is_our_trainer(constants))
         return share_of_parts(plan, moe, part);
     const double products = part * constants[Constant::selective_gemm_share];
     const double elementwise = part * constants[Constant::selective_elementwise_share];

@@ -232,12 +232,13 @@ Problem out_of_time(const RehearsalProgress& progress, double timeout_s, const s
 Expected<Json> rehearse_plan(const RehearsalRequest& request, const std::stop_token& stop)
 {
     FOURFOLD_TRY(ResolvedPlan plan, for_trainer(request.plan));
-    std::optional<double> imbalance;
-    if (request.routing_quantile) {
+    std::optional<double> imbalance = request.expert_imbalance;
+    if (request.routing_quantile || imbalance) {
         if (!plan.model.experts || plan.layout.ep <= 1)
             return Problem{ProblemCode::bad_input, "has no expert parallelism: no routing changes what its ranks hold",
                 "rehearse it without a routing", plan.where};
-        imbalance = expert_imbalance_at(plan, *request.routing_quantile);
+        if (!imbalance)
+            imbalance = expert_imbalance_at(plan, *request.routing_quantile);
         plan = with_expert_imbalance(std::move(plan), *imbalance);
     }
     const auto trainer = request.trainer.empty() ? own_program("fourfold-trainer") : request.trainer;

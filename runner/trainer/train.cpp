@@ -222,6 +222,10 @@ private:
         }
         if (load)
             event.experts = {{"busiest", load->busiest}, {"layer", load->layer}, {"idle", load->idle}};
+        if (load && load->busiest_rank) {
+            event.experts["ranks"] = plan_.layout.ep;
+            event.experts["busiest_rank"] = *load->busiest_rank;
+        }
         if (load && load->dropped)
             event.experts["dropped"] = *load->dropped;
         return events_.write(event);

@@ -132,7 +132,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     trainer->block_settings_ = std::make_unique<BlockSettings>(
         block_settings(plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get()));
     if (auto& experts = trainer->block_settings_->experts)
-        experts->imbalance = options.expert_imbalance;
+        experts->known = options.routing;
     if (passes_side_by_side(plan))
         trainer->block_settings_->experts->turns = &trainer->turns_;
     if (training.offload == Offload::activations) {

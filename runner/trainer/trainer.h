@@ -28,7 +28,7 @@ struct TrainerOptions {
     int64_t padding = -1; // see Sampler::open
     int replicas = 1; // this rank takes the samples that so many replicas would have, for comparisons
     bool rehearsal = false; // tensors without values: shapes, memory and messages of a step on a GPU
-    double expert_imbalance = 0; // of a rehearsal: see Dispatch
+    KnownRouting routing{}; // its record, if any, must outlive the trainer
     bool keep_gradients = false; // of an optimizer in the backward pass, for comparisons
     decltype(StageWork::perform) perform = {}; // of the training steps
     std::function<std::unique_ptr<GraphRecorder>()> graphs = {}; // a test's, in the place of the device's

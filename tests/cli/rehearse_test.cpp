@@ -143,6 +143,41 @@ TEST_F(Rehearse, TakesARoutingByItsQuantile)
         HasSubstr("the busiest expert-parallel rank gets 30 % more tokens than the mean"));
 }
 
+// The most that a run's events have of as many ranks.
+TEST_F(Rehearse, TakesTheRoutingOfARun)
+{
+    const Json experts{{"gpus", 4},
+        {"layout", {{"tp", 1}, {"cp", 1}, {"pp", 1}, {"dp", 4}, {"virtual_stages", 1}, {"ep", 4}}},
+        {"training", {{"schedule", "1f1b"}, {"micro_batch", 4}}},
+        {"model", {{"model_type", "mixtral"}, {"num_local_experts", 8}, {"num_experts_per_tok", 2}}}};
+    const auto step = [](int step, int ranks, double busiest) {
+        return Json{{"event", "step"}, {"step", step},
+                   {"experts",
+                       {{"busiest", 2}, {"layer", 0}, {"idle", 0}, {"ranks", ranks}, {"busiest_rank", busiest}}}}
+                   .dump()
+            + "\n";
+    };
+    const std::string run
+        = file("events.jsonl", "{\"event\":\"start\"}\n" + step(1, 4, 1.25) + step(2, 4, 1.5) + step(3, 4, 1));
+    const Json rehearsed = json_of(fourfold({"rehearse", plan(experts), "--json", "--routing", run})),
+               even = json_of(fourfold({"rehearse", plan(experts), "--json", "--routing", "balanced"}));
+    EXPECT_EQ(rehearsed["verdict"], "ok");
+    EXPECT_NEAR(rehearsed["expert_imbalance"].get<double>(), 0.5, 1e-12);
+    EXPECT_FALSE(even.contains("expert_imbalance"));
+    EXPECT_GT(rehearsed["stages"][0]["step_flops"].get<double>(), even["stages"][0]["step_flops"].get<double>());
+
+    expect_problem(fourfold({"rehearse", plan(), "--routing", run}), 2, "has no expert parallelism");
+    const auto refused = [&](const std::string& routing, const std::string& words) {
+        expect_problem(fourfold({"rehearse", plan(experts), "--routing", routing}), 2, words);
+    };
+    refused("none.jsonl", "none.jsonl: cannot be read");
+    refused(file("dense.jsonl", "{\"event\":\"step\"}\n"), "no event tells how expert-parallel ranks were loaded");
+    refused(file("others.jsonl", step(1, 8, 1.5)), "line 1: is of 8 expert-parallel ranks, the plan has 4");
+    refused(file("broken.jsonl", "{\"busiest_rank\""), "broken.jsonl");
+    refused(file("strange.jsonl", "{\"experts\":{\"busiest_rank\":\"a\"}}\n"), "is no step event");
+    refused("nan", "--routing");
+}
+
 // LibTorch ends so where the session's limit leaves it no room; a script stands for it, as the limit differs.
 TEST_F(Rehearse, WithoutTheMemoryThatItNeedsItSaysSo)
 {

@@ -22,7 +22,8 @@
 //   [--graphs]
 // --graphs: where the plan asks for CUDA graphs, stand-ins of a CPU record the layers (graph_stand_in.h).
 //   [--count]
-// --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, and its tensors' peak.
+// --count: writes DIR/counts<rank>.json instead: what its second step sends and computes, its tensors' peak, and which
+// experts got how many tokens in both steps.
 //   [--stretch S]
 // --stretch: writes DIR/stretched<rank>.json instead: its steps when forward, input gradient and weight gradient of a
 // chunk take S seconds each (stretched_actions.h).
@@ -202,6 +203,8 @@ void train_and_dump(
 void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions options,
     const fourfold::testing::CountedWork& counted, const std::string& file)
 {
+    RoutingRecord routing;
+    options.routing.record = &routing;
     const int64_t before = counted.bytes();
     const auto trainer = value(Trainer::create(plan, mesh, options));
     Totals start;
@@ -214,8 +217,8 @@ void train_and_count(const ResolvedPlan& plan, const Mesh& mesh, TrainerOptions 
         trainer->update(step, outcome);
         trainer->units().end_of_pass(); // updated weights that are still on their way belong to this step
     }
-    Json counts{
-        {"flops", counted.flops() - flops}, {"peak_bytes", counted.peak_bytes() - before}, {"traffic", Json::array()}};
+    Json counts{{"flops", counted.flops() - flops}, {"peak_bytes", counted.peak_bytes() - before},
+        {"traffic", Json::array()}, {"routing", routing.exchanges()}};
     for (const auto& [key, total] : mesh.recorder->totals()) {
         const FlightRecorder::Total& old = start[key];
         if (total.count > old.count)

@@ -428,12 +428,45 @@ TEST(Rehearsal, CornersStandForLargeMeshes)
     const Case mesh{"tp4_dp4", {"gpus=16", "layout.tp=4", "layout.dp=4"}, {}};
     const ResolvedPlan plan = plan_of(mesh);
     EXPECT_EQ(ranks_to_rehearse(plan, 16).size(), 16U);
-    EXPECT_EQ(ranks_to_rehearse(plan, 8).size(), 4U);
+    EXPECT_EQ(ranks_to_rehearse(plan, 8).size(), 8U) << "two ranks have the same keys";
     const auto result = rehearse(plan);
     ASSERT_TRUE(result) << result.error().line();
     EXPECT_EQ((*result)["verdict"], "ok") << result->dump();
-    EXPECT_EQ((*result)["rehearsed"], 4);
+    EXPECT_EQ((*result)["rehearsed"], 8);
     EXPECT_EQ((*result)["stages"].size(), 1U);
+}
+
+// Also where a group lies within a dimension of the layout.
+TEST(Rehearsal, TheEndsOfEveryGroupAreAmongThem)
+{
+    using enum GroupKind;
+    const std::vector<std::string> dense,
+        experts{"model.model_type=\"mixtral\"", "model.num_local_experts=8", "model.num_experts_per_tok=2"};
+    struct Large {
+        Case mesh;
+        std::size_t ranks;
+    };
+    for (const auto& [mesh, expected] : {
+             Large{{"data", {"gpus=16", "layout.dp=16"}, dense}, 2},
+             Large{{"keys_of_two_ranks", {"gpus=16", "layout.tp=4", "layout.dp=4"}, dense}, 8},
+             Large{{"hybrid", {"gpus=64", "layout.dp=64", "layout.dp_shard=8", "training.sharding=\"hybrid\""}, dense},
+                 4},
+             Large{{"experts", {"gpus=64", "layout.tp=2", "layout.dp=32", "layout.ep=8", "layout.etp=1"}, experts}, 8},
+             Large{{"slices", {"gpus=64", "layout.tp=2", "layout.dp=32", "layout.ep=8"}, experts}, 8},
+         }) {
+        const ResolvedPlan plan = plan_of(mesh, {"training.global_batch=128"});
+        const std::vector<int> ranks = ranks_to_rehearse(plan, 8);
+        EXPECT_EQ(ranks.size(), expected) << mesh.name;
+        const DeviceMesh every(plan.layout, plan.model.kv_heads);
+        for (const int rank : ranks)
+            for (const GroupKind kind :
+                {tp, tp_keys, cp, pp, dp_cp, dp_shard, dp_replicate, ep, etp, expert_shard, expert_replicate}) {
+                const std::vector<int> members = every.group(rank, kind);
+                for (const int end : {members.front(), members.back()})
+                    EXPECT_TRUE(std::ranges::binary_search(ranks, end))
+                        << mesh.name << ": rank " << end << " of " << name(kind) << " of rank " << rank;
+            }
+    }
 }
 
 } // namespace

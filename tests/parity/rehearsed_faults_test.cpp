@@ -4,7 +4,7 @@
 #include "core/base/json.h"
 #include "core/rehearsal/match.h"
 #include "core/rehearsal/rehearsal_words.h"
-#include "runner/trainer/rehearsal/rehearse_rank.h"
+#include "runner/trainer/rehearsal/rehearse.h"
 #include "runner/trainer/rehearsal/rehearsed_device.h"
 #include "tests/parity/compare.h"
 #include "tests/parity/ranks.h"
@@ -39,7 +39,7 @@ ResolvedPlan plan_of(const Changes& changes)
 std::string told(const ResolvedPlan& plan, const ResolvedPlan& culprits, const RankSettings& culprits_settings)
 {
     std::vector<RankProgram> programs;
-    for (int rank = 0; rank < plan.gpus; ++rank) {
+    for (const int rank : ranks_to_rehearse(plan, 8)) {
         auto rehearsed
             = rank == kCulprit ? rehearse_rank(culprits, rank, culprits_settings) : rehearse_rank(plan, rank);
         if (!rehearsed)
@@ -83,6 +83,11 @@ const OtherPlan kOtherPlans[] = {
     {"experts",
         {"gpus=4", "layout.dp=4", "layout.ep=4", "model.model_type=\"mixtral\"", "model.num_local_experts=4",
             "model.num_experts_per_tok=2"},
+        {"model.num_experts_per_tok=1"}, "disagree on a message"},
+    // Beyond eight ranks the ends of every group are rehearsed: rank 3 is one of its experts' alone.
+    {"experts_of_many",
+        {"gpus=16", "layout.dp=16", "layout.ep=4", "training.global_batch=32", "model.model_type=\"mixtral\"",
+            "model.num_local_experts=4", "model.num_experts_per_tok=2"},
         {"model.num_experts_per_tok=1"}, "disagree on a message"},
 };
 
@@ -263,6 +268,9 @@ struct BadWire {
 const Changes kPlainTp{"gpus=8", "layout.tp=2", "layout.pp=2", "layout.dp=2", "training.sequence_parallel=false"};
 const Changes kZero{"gpus=4", "layout.dp=4", "training.sharding=\"gradients\""};
 const Changes kPipe{"gpus=4", "layout.pp=4", "model.num_hidden_layers=4"};
+// Of sixteen ranks the ends of every group are rehearsed: of dp_shard's first and dp_replicate's last rank 3 is one.
+const Changes kHybrid{
+    "gpus=16", "layout.dp=16", "layout.dp_shard=4", "training.sharding=\"hybrid\"", "training.global_batch=32"};
 const BadWire kBadWires[] = {
     {"drops_a_reduce", kPlainTp, "tp", made<DropsAReduce>, "tp/"},
     {"reduces_twice", kPlainTp, "tp", made<ReducesTwice>, "tp/"},
@@ -270,6 +278,8 @@ const BadWire kBadWires[] = {
     {"half_of_it", kZero, "dp", made<HalfOfIt>, "disagree"},
     {"gathers_instead", kZero, "dp", made<GathersInstead>, "all_gather"},
     {"starts_twice", kPlainTp, "tp", made<StartsTwice>, "is given to operation"},
+    {"half_of_it_in_many", kHybrid, "dp_shard", made<HalfOfIt>, "disagree"},
+    {"drops_a_reduce_of_copies", kHybrid, "dp_replicate", made<DropsAReduce>, "dp_replicate/"},
     {"reads_what_is_not_there", kFsdp, "dp", made<DoesNotWait>, "before it was waited for"},
     {"reads_a_message_too_early", kRing, "cp", made<DoesNotWait>, "before it was waited for"},
     {"frees_a_gather_early", kFsdp, "dp", made<FreesEarly>, "is freed"},

@@ -189,6 +189,47 @@ const fourfold::testing::Case kPlanned[] = {
 INSTANTIATE_TEST_SUITE_P(
     Layouts, PlannedMemory, ::testing::ValuesIn(kPlanned), [](const auto& info) { return info.param.name; });
 
+// Routers, the exchange of tokens (of ranks with slices of the same experts each other's too) and latents, at the size
+// of large models: evenly loaded.
+class PlannedExperts : public ::testing::TestWithParam<fourfold::testing::Case> { };
+
+TEST_P(PlannedExperts, TakeWhatARehearsalHolds)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        fourfold::testing::joined(
+            fourfold::testing::joined(
+                {"cluster=\"dgx-h100\"", "gpus=8", "training.seq_len=4096", "training.micro_batch=2",
+                    "training.global_batch=16", "training.precision=\"bf16\"", "training.sharding=\"parameters\""},
+                GetParam().model),
+            GetParam().mesh));
+    const auto rehearsed = rehearse_rank(plan, 0);
+    ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+    constexpr double kGiB = 1 << 30, kBound = 0.025;
+    const double held = double(rehearsed->requested) / kGiB;
+    EXPECT_NEAR(predict(with_expert_imbalance(plan, 0)).memory_by_stage.at(0).total(), held, kBound * held);
+}
+
+const std::vector<std::string> kMixtral{
+    R"(model={"model_type":"mixtral","vocab_size":32000,"tie_word_embeddings":false,"hidden_size":2048,)"
+    R"("num_hidden_layers":12,"num_attention_heads":16,"num_key_value_heads":8,"intermediate_size":5632,)"
+    R"("max_position_embeddings":4096,"num_local_experts":8,"num_experts_per_tok":2})"};
+const std::vector<std::string> kDeepseek{
+    R"(model={"model_type":"deepseek_v3","vocab_size":32000,"hidden_size":2048,"num_hidden_layers":12,)"
+    R"("num_attention_heads":16,"intermediate_size":8192,"moe_intermediate_size":1408,"n_routed_experts":64,)"
+    R"("num_experts_per_tok":6,"n_shared_experts":2,"n_group":1,"topk_group":1,"first_k_dense_replace":1,)"
+    R"("q_lora_rank":384,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,)"
+    R"("max_position_embeddings":4096,"rms_norm_eps":1e-6,"tie_word_embeddings":false})"};
+const fourfold::testing::Case kExpertPlans[] = {
+    {"mixtral_ep8", {"layout.dp=8", "layout.ep=8"}, kMixtral},
+    {"mixtral_ep4_etp2", {"layout.tp=2", "layout.dp=4", "layout.ep=4"}, kMixtral},
+    {"deepseek_ep8", {"layout.dp=8", "layout.ep=8"}, kDeepseek},
+    {"deepseek_ep8_selective", {"layout.dp=8", "layout.ep=8", kSelective}, kDeepseek},
+    {"deepseek_ep4_etp2", {"layout.tp=2", "layout.dp=4", "layout.ep=4"}, kDeepseek},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, PlannedExperts, ::testing::ValuesIn(kExpertPlans), [](const auto& info) { return info.param.name; });
+
 // Ranks whose experts get more tokens than the mean hold more, as planned.
 TEST(UnevenRouting, IsPlannedAsARehearsalHoldsIt)
 {
@@ -345,7 +386,8 @@ TEST(ExchangeBeside, HoldsALayerMoreThanOneMicroBatch)
         EXPECT_TRUE(check(plan).empty());
         const auto rehearsed = rehearse_rank(plan, 0);
         EXPECT_TRUE(rehearsed) << rehearsed.error().line();
-        return std::pair(double(rehearsed->requested), predict(plan).memory_by_stage.at(0).total() * double(1 << 30));
+        return std::pair(double(rehearsed->requested),
+            predict(with_expert_imbalance(plan, 0)).memory_by_stage.at(0).total() * double(1 << 30));
     };
     const auto [one, planned_one] = held("false");
     const auto [two, planned_two] = held("true");

@@ -13,6 +13,7 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 
 #include <cmath>
 #include <numeric>
@@ -107,7 +108,8 @@ std::vector<int64_t> values(const at::Tensor& whole_numbers)
     return {data, data + here.numel()};
 }
 
-// How many copies go to each expert; those that go nowhere have the number `count`. `imbalance`: see Dispatch.
+// How many copies go to each expert; those that go nowhere have the number `count`. `imbalance`: see
+// KnownRouting.
 at::Tensor count_copies(const at::Tensor& ids, int count, int ranks, double imbalance)
 {
     if (!ids.is_meta())
@@ -127,12 +129,22 @@ at::Tensor count_copies(const at::Tensor& ids, int count, int ranks, double imba
 }
 
 // Row r: what rank r of the group counted.
-std::vector<int64_t> gather_counts(const at::Tensor& counts, const at::Tensor& ids, const Communicator& ep)
+std::vector<int64_t> gather_counts(
+    const at::Tensor& counts, const at::Tensor& ids, const Communicator& ep, RoutingRecord* record)
 {
     host_reads();
-    if (!ids.is_meta())
-        return values(ep.all_gather(counts.unsqueeze(0)));
+    if (!ids.is_meta()) {
+        const std::vector<int64_t> all = values(ep.all_gather(counts.unsqueeze(0)));
+        if (record != nullptr)
+            record->add(all);
+        return all;
+    }
     (void)ep.all_gather(at::empty({1, counts.numel()}, ids.options()));
+    if (record != nullptr) {
+        const RoutingRecord::Counts* const recorded = record->next(std::size_t(ep.size() * counts.numel()));
+        TORCH_CHECK(recorded != nullptr, "the recorded routing is not of this plan and rank");
+        return *recorded;
+    }
     const std::vector<int64_t> own = values(counts);
     std::vector<int64_t> all;
     for (int rank = 0; rank < ep.size(); ++rank)
@@ -142,7 +154,7 @@ std::vector<int64_t> gather_counts(const at::Tensor& counts, const at::Tensor& i
 } // namespace
 
 Dispatch::Dispatch(const at::Tensor& experts, int expert_count, const Communicator& ep, PassTurns* turns,
-    const at::Tensor& part_of, int parts, double imbalance)
+    const at::Tensor& part_of, int parts, const KnownRouting& known)
     : ep_(ep)
     , turns_(turns)
     , tokens_(experts.size(0))
@@ -157,7 +169,7 @@ Dispatch::Dispatch(const at::Tensor& experts, int expert_count, const Communicat
     place_.scatter_(0, sorted_, at::arange(ids.numel(), ids.options()));
 
     const std::vector<int64_t> counts
-        = gather_counts(count_copies(ids, count, ep.size(), imbalance).contiguous(), ids, ep);
+        = gather_counts(count_copies(ids, count, ep.size(), known.imbalance).contiguous(), ids, ep, known.record);
     const int ranks = ep.size(), here = count / ranks;
     const auto of = [&](int rank, int expert) { return counts[std::size_t(rank * count + expert)]; };
     int64_t going = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tokens sorted by expert, sent to the ranks that hold the experts, and back. Each token is copied once for each of its
-// experts. Where tensors have no values (rehearsal) every expert gets equally many, or the first rank's get more.
+// experts. Where tensors have no values (rehearsal) every expert gets equally many, the first rank's more, or as many
+// as recorded.
 #pragma once
 
 #include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/expert_parallel/routing_record.h"
 #include "runner/trainer/pipeline_parallel/pass_turns.h"
 
 #include <vector>
@@ -16,9 +18,9 @@ public:
     // size experts each, in their order; each brings its own tokens. Collective. `ep` must outlive the graphs.
     // `turns`: what computes beside exchanges; null: nothing. It must outlive the graphs too.
     // part_of: [tokens] int64, below `parts`: an expert's copies of one part of one rank's tokens come beside each
-    // other. `imbalance`: of a rehearsal, what the first rank gets above the mean, as a share of it.
+    // other.
     Dispatch(const at::Tensor& experts, int count, const Communicator& ep, PassTurns* turns = nullptr,
-        const at::Tensor& part_of = {}, int parts = 1, double imbalance = 0);
+        const at::Tensor& part_of = {}, int parts = 1, const KnownRouting& known = {});
 
     // x: [tokens, hidden] -> this rank's experts' copies of all ranks' tokens, expert after expert. Collective.
     [[nodiscard]] at::Tensor to_experts(const at::Tensor& x) const;

@@ -59,7 +59,10 @@ ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Me
     const at::Tensor counts = rules.load.clone().cpu();
     rules.load.zero_();
     const auto* of_expert = counts.const_data_ptr<int64_t>();
+    const int ranks = mesh[GroupKind::ep].size(), experts_of_rank = rules.experts.count / ranks;
     ExpertLoad load;
+    if (ranks > 1)
+        load.busiest_rank = 0;
     int64_t chosen = 0, dropped = 0;
     for (int layer = 0; layer < model.layers + model.predicted_ahead; ++layer, of_expert += rules.experts.count + 1) {
         if (!model.is_moe_layer(layer))
@@ -70,6 +73,9 @@ ExpertLoad take_load(const ExpertRules& rules, const ModelShape& model, const Me
         dropped += *end;
         const double mean = double(of_layer) / rules.experts.count;
         const double most = mean > 0 ? double(*std::max_element(of_expert, end)) / mean : 0;
+        for (auto own = of_expert; load.busiest_rank && mean > 0 && own < end; own += experts_of_rank)
+            load.busiest_rank = std::max(*load.busiest_rank,
+                double(std::accumulate(own, own + experts_of_rank, int64_t(0))) / (mean * experts_of_rank));
         load.idle += std::count(of_expert, end, 0);
         if (most > load.busiest) {
             load.busiest = most;
@@ -124,7 +130,7 @@ at::Tensor ExpertMlp::forward(const at::Tensor& x) const
 
     const Blocks blocks = blocks_of(rules_.fp8.get(), tokens, sequences);
     const Dispatch dispatch(
-        experts, rules_.experts.count, ep, rules_.turns, blocks.of_token, blocks.count, rules_.imbalance);
+        experts, rules_.experts.count, ep, rules_.turns, blocks.of_token, blocks.count, rules_.known);
     const at::Tensor in = dispatch.to_experts(tokens);
     const auto product = [&](const at::Tensor& x_in, const Weights::OfExperts& of, CutOver cut, bool adds_bias = true) {
         return grouped_linear(

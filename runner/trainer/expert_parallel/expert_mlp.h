@@ -7,6 +7,7 @@
 #include "core/plan/plan.h"
 #include "runner/trainer/comm/mesh.h"
 #include "runner/trainer/expert_parallel/routing.h"
+#include "runner/trainer/expert_parallel/routing_record.h"
 #include "runner/trainer/kernels/operations.h"
 #include "runner/trainer/model/weights.h"
 #include "runner/trainer/pipeline_parallel/pass_turns.h"
@@ -32,7 +33,7 @@ struct ExpertRules {
     Kernels kernels = Kernels::fused;
     std::shared_ptr<const Fp8Products> fp8{}; // null: products are in the numbers of x
     PassTurns* turns = nullptr; // of passes that compute beside the exchange of tokens; null: none does
-    double imbalance = 0; // of a rehearsal: see Dispatch
+    KnownRouting known{};
 };
 ExpertRules expert_rules(const ResolvedPlan& plan, const Mesh& mesh, at::Device device);
 
@@ -41,6 +42,9 @@ struct ExpertLoad {
     double busiest = 0; // tokens of the expert that had the most, as a multiple of the mean of its layer
     int layer = 0; // in which that was
     int64_t idle = 0; // experts without a token, over all layers
+    // Tokens of the expert-parallel rank whose experts had the most, as a multiple of the mean of its layer; where
+    // there are several.
+    std::optional<double> busiest_rank{};
     std::optional<double> dropped{}; // share of all choices that found no place; where experts have a capacity
 };
 // Collective.

@@ -3,6 +3,7 @@
 
 #include "core/base/seconds.h"
 #include "core/base/text.h"
+#include "core/layout/mesh.h"
 #include "core/memory/replay.h"
 #include "core/rehearsal/match.h"
 #include "core/rehearsal/rehearsal_words.h"
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace fourfold::trainer {
@@ -24,6 +26,10 @@ constexpr int kAllOf = 8; // ranks that are all rehearsed
 
 // Operations that begin together: as few as the ranks get by with. NCCL promises no number; a few always fit.
 constexpr std::array kAtOnce{1, 2, 4, 8, 16};
+
+// Groups that have no dimension of the layout to themselves.
+constexpr std::array kInnerGroups{GroupKind::tp_keys, GroupKind::dp_shard, GroupKind::dp_replicate, GroupKind::etp,
+    GroupKind::ep, GroupKind::expert_shard, GroupKind::expert_replicate};
 
 Json stage_json(const RankRehearsal& rank, int pp)
 {
@@ -78,7 +84,19 @@ std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most)
             || (at_an_end(at.tp, layout.tp) && at_an_end(at.cp, layout.cp) && at_an_end(at.dp, layout.dp)))
             ranks.push_back(rank);
     }
-    return ranks;
+    if (plan.gpus <= most)
+        return ranks;
+    // Within a corner's dp lie the ends of smaller groups, whose members have smaller groups again.
+    const DeviceMesh mesh(layout, plan.model.kv_heads);
+    std::set<int> chosen(ranks.begin(), ranks.end());
+    for (std::size_t next = 0; next < ranks.size(); ++next)
+        for (const GroupKind kind : kInnerGroups) {
+            const std::vector<int> members = mesh.group(ranks[next], kind);
+            for (const int end : {members.front(), members.back()})
+                if (chosen.insert(end).second)
+                    ranks.push_back(end);
+        }
+    return {chosen.begin(), chosen.end()};
 }
 
 Json to_json(const RehearsalProgress& progress)

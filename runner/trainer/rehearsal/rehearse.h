@@ -11,7 +11,8 @@
 namespace fourfold::trainer {
 
 // The ranks that stand for all: up to `most` ranks each for itself; beyond that, of each pipeline stage, the corners of
-// its tp x cp x dp mesh, so that of every group the first and the last member meet.
+// its tp x cp x dp mesh and the ends of the groups within these (of HSDP, of experts), so that of every group that one
+// of them is in the first and the last member meet.
 std::vector<int> ranks_to_rehearse(const ResolvedPlan& plan, int most);
 
 // How far it came: ranks that are through, out of how many, and what most of them reserves at its peak.

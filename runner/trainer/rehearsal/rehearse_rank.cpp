@@ -64,7 +64,8 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
     PassPlayer player(ledger, host, settings.fold);
     TrainerOptions options;
     options.rehearsal = true;
-    options.expert_imbalance = settings.expert_imbalance;
+    std::optional<RoutingRecord> routing = settings.routing;
+    options.routing = {settings.expert_imbalance, routing ? &*routing : nullptr};
     options.perform = [&](const Action& action, const Compute& compute) { return player(action, compute); };
     {
         FOURFOLD_TRY(const auto trainer, Trainer::create(plan, mesh, options));
@@ -87,6 +88,7 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
             out.work = ledger.total();
             out.work -= before;
         }
+        TORCH_CHECK(!routing || routing->at_its_end(), "the recorded routing is not of this plan and rank");
         out.misused = ledger.misused(); // the updated weights may be under way when the trainer goes
     }
     if (settings.fold && player.gave_up())
@@ -106,9 +108,10 @@ Expected<std::optional<RankRehearsal>> two_steps(const ResolvedPlan& plan, int r
 Expected<RankRehearsal> rehearse_rank(const ResolvedPlan& plan, int rank, RankSettings settings)
 {
     // A pass that is played has no graph for the one that is computed beside another.
-    // Nor where what one micro-batch keeps is on its way to the host until the pass of another.
+    // Nor are passes alike that recorded tokens go through, nor where what one micro-batch keeps is on its way to the
+    // host until the pass of another.
     const bool on_their_way = plan.training.offload == Offload::activations && plan.layout.pp > 1;
-    settings.fold = settings.fold && !passes_side_by_side(plan) && !on_their_way;
+    settings.fold = settings.fold && !passes_side_by_side(plan) && !on_their_way && !settings.routing;
     try {
         FOURFOLD_TRY(auto folded, two_steps(plan, rank, settings));
         if (folded)

@@ -6,10 +6,12 @@
 #include "core/plan/plan.h"
 #include "core/rehearsal/ledger.h"
 #include "runner/trainer/comm/transport.h"
+#include "runner/trainer/expert_parallel/routing_record.h"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +40,8 @@ struct RankSettings {
     bool fold = true; // equal micro-batches are computed once
     uint64_t capacity = 0; // see AllocatorSettings
     double expert_imbalance = 0; // tokens of each first expert-parallel rank above the mean, as a share of it
+    // What this rank's real one recorded in two steps: repeated, whatever the imbalance, and without folding.
+    std::optional<RoutingRecord> routing = {};
     // A plan for GPUs as its ranks run where the job asks for CPUs by name (gloo).
     bool on_cpus = false;
     int threads = 0; // of a CPU rank; 0: as many as it takes on this computer
