@@ -71,7 +71,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     const SampleRules rules{plan.run.data_order, plan.run.documents, options.padding};
     if (!options.rehearsal) {
         FOURFOLD_TRY(trainer->data_,
-            Sampler::open(plan.run.data, "run.data", plan.run.seed, training.seq_len, plan.model.vocab, rules));
+            Sampler::open(plan.run.data, {"run.data"}, plan.run.seed, training.seq_len, plan.model.vocab, rules));
     }
     if (const auto& ramp = training.ramp_up;
         ramp && trainer->data_ && double(trainer->data_->windows()) < ramp->samples)
@@ -82,7 +82,7 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
     if (!options.rehearsal && !plan.run.eval.data.empty()) {
         FOURFOLD_TRY(trainer->held_out_,
             Sampler::open(
-                plan.run.eval.data, "run.eval.data", plan.run.seed, training.seq_len, plan.model.vocab, rules));
+                plan.run.eval.data, {"run.eval.data"}, plan.run.seed, training.seq_len, plan.model.vocab, rules));
     }
     trainer->reader_ = std::make_unique<BatchReader>(trainer->plan_,
         BatchShare{mesh.at.dp, mesh.at.cp, options.replicas, tensor_options(options).device()},

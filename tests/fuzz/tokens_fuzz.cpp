@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     source.end = data[2] / 255.0;
     const std::int64_t length = data[3] % 64 + 1, vocab = data[4] == 0 ? 1 << 30 : data[4];
     const std::int64_t padding = data[5] % 2 == 0 ? -1 : data[5];
-    const auto sampler = Sampler::open({source, source}, "fuzz", data[6], length, vocab,
+    const auto sampler = Sampler::open({source, source}, {"fuzz"}, data[6], length, vocab,
         {data[0] % 2 == 0 ? DataOrder::random : DataOrder::epochs, {data[1] % 2 == 0, data[2] % 8, false}, padding});
     if (!sampler)
         return 0;

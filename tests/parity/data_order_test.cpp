@@ -150,7 +150,7 @@ protected:
     static std::vector<int64_t> firsts(
         const std::vector<DataSource>& sources, int64_t first, int64_t last, uint64_t seed = 1, int64_t batch = 7)
     {
-        const auto sampler = Sampler::open(sources, "run.data", seed, kLength, 256, {.order = DataOrder::epochs});
+        const auto sampler = Sampler::open(sources, {"run.data"}, seed, kLength, 256, {.order = DataOrder::epochs});
         EXPECT_TRUE(sampler) << sampler.error().line();
         std::vector<int64_t> tokens(kLength), labels(kLength), out;
         for (int64_t number = first; number < last; ++number) {
@@ -210,14 +210,14 @@ TEST_F(Epochs, DocumentsAreToldApart)
     source.dtype = "uint8";
     const auto list = named("lengths", std::string(reinterpret_cast<const char*>(lengths.data()), sizeof lengths));
     const auto read = [&](const DocumentSettings& documents, std::vector<int64_t>& labels) {
-        const auto sampler = Sampler::open({source}, "run.data", 1, 12, 256, {.documents = documents});
+        const auto sampler = Sampler::open({source}, {"run.data"}, 1, 12, 256, {.documents = documents});
         EXPECT_TRUE(sampler) << sampler.error().line();
         std::vector<int64_t> tokens(12), starts(12);
         labels.resize(12);
         EXPECT_TRUE(sampler && sampler->window(0, {tokens.data(), labels.data(), starts.data()}));
         return starts;
     };
-    const auto unknown = Sampler::open({source}, "run.data", 1, 12, 256, {.documents = {true, {}, false}});
+    const auto unknown = Sampler::open({source}, {"run.data"}, 1, 12, 256, {.documents = {true, {}, false}});
     ASSERT_FALSE(unknown);
     EXPECT_THAT(unknown.error().line(), HasSubstr("there is no d.idx beside it"));
     EXPECT_THAT(unknown.error().line(), HasSubstr("set run.documents.end"));
@@ -237,7 +237,7 @@ TEST_F(Epochs, DocumentsAreToldApart)
 TEST_F(Epochs, BadBlendsAreNamed)
 {
     const auto message = [](const std::vector<DataSource>& sources) {
-        const auto sampler = Sampler::open(sources, "run.data", 1, kLength, 256, {.order = DataOrder::epochs});
+        const auto sampler = Sampler::open(sources, {"run.data"}, 1, kLength, 256, {.order = DataOrder::epochs});
         return sampler ? "" : sampler.error().line();
     };
     EXPECT_THAT(message({}), HasSubstr("run.data: there is nothing to train on"));

@@ -99,7 +99,7 @@ TEST_F(Data, AFileThatBecomesShorterIsNamed)
 {
     const std::string text(100000, 'a');
     const DataSource source = write("cut.txt", text);
-    const auto sampler = *Sampler::open({source}, "run.data", 1, 16, 256);
+    const auto sampler = *Sampler::open({source}, {"run.data"}, 1, 16, 256);
     std::vector<int64_t> tokens(16), labels(16);
     EXPECT_TRUE(sampler.sample(0, 1, {tokens.data(), labels.data()}));
     std::filesystem::resize_file(source.path, 3);
@@ -120,7 +120,7 @@ TEST_F(Data, SamplesDependOnSeedStepAndIndexAlone)
     const DataSource source = write("a.txt", text);
     constexpr int64_t kBatch = 200;
     const auto sample = [&](uint64_t seed, int64_t step, int64_t index) {
-        const auto sampler = *Sampler::open({source}, "run.data", seed, 16, 256);
+        const auto sampler = *Sampler::open({source}, {"run.data"}, seed, 16, 256);
         std::vector<int64_t> tokens(17), labels(16);
         EXPECT_TRUE(sampler.sample(step * kBatch + index, kBatch, {tokens.data(), labels.data()}));
         tokens[16] = labels[15];
@@ -147,7 +147,7 @@ TEST_F(Data, SourcesAreDrawnByWeight)
     DataSource a = write("a.txt", std::string(100, 'a')), b = write("b.txt", std::string(100, 'b'));
     a.weight = 3;
     b.weight = 1;
-    const auto sampler = *Sampler::open({a, b}, "run.data", 1, 8, 256);
+    const auto sampler = *Sampler::open({a, b}, {"run.data"}, 1, 8, 256);
     int from_a = 0;
     std::vector<int64_t> tokens(8), labels(8);
     for (int64_t index = 0; index < 4000; ++index) {
@@ -162,7 +162,7 @@ TEST_F(Data, EvaluationWindowsFollowEachOther)
     std::string text;
     for (int i = 0; i < 50; ++i)
         text += static_cast<char>(i);
-    const auto sampler = *Sampler::open({write("a.txt", text), write("b.txt", text)}, "run.eval.data", 1, 8, 256);
+    const auto sampler = *Sampler::open({write("a.txt", text), write("b.txt", text)}, {"run.eval.data"}, 1, 8, 256);
     EXPECT_EQ(sampler.windows(), 12); // 49 / 8 per file
     std::vector<int64_t> tokens(8), labels(8);
     for (int64_t index = 0; index < 24; ++index) {
@@ -174,7 +174,7 @@ TEST_F(Data, EvaluationWindowsFollowEachOther)
 
 TEST_F(Data, PaddingIsNoTarget)
 {
-    const auto sampler = *Sampler::open({write("a.txt", "ab..cd.e")}, "run.data", 1, 7, 256, {.padding = '.'});
+    const auto sampler = *Sampler::open({write("a.txt", "ab..cd.e")}, {"run.data"}, 1, 7, 256, {.padding = '.'});
     std::vector<int64_t> tokens(7), labels(7);
     ASSERT_TRUE(sampler.window(0, {tokens.data(), labels.data()}));
     EXPECT_EQ(tokens, (std::vector<int64_t>{'a', 'b', '.', '.', 'c', 'd', '.'}));
@@ -184,23 +184,23 @@ TEST_F(Data, PaddingIsNoTarget)
 
 TEST_F(Data, TokensOutsideOfTheVocabularyAreAnError)
 {
-    const auto sampler = *Sampler::open({write("a.txt", "aaaaaaaaaaaaaaaaaaaaaaaaaz")}, "run.eval.data", 1, 25, 'z');
+    const auto sampler = *Sampler::open({write("a.txt", "aaaaaaaaaaaaaaaaaaaaaaaaaz")}, {"run.eval.data"}, 1, 25, 'z');
     std::vector<int64_t> tokens(25), labels(25);
     EXPECT_THAT(
         sampler.window(0, {tokens.data(), labels.data()}).error().line(), HasSubstr("token 122 at position 25"));
-    EXPECT_THAT(Sampler::open({write("b.txt", "short")}, "run.data", 1, 5, 256).error().line(),
+    EXPECT_THAT(Sampler::open({write("b.txt", "short")}, {"run.data"}, 1, 5, 256).error().line(),
         HasSubstr("holds 5 tokens in its range, a sequence needs 6"));
-    EXPECT_FALSE(Sampler::open({}, "run.data", 1, 5, 256));
+    EXPECT_FALSE(Sampler::open({}, {"run.data"}, 1, 5, 256));
 }
 
 TEST_F(Data, UnigramEntropyOfAKnownText)
 {
     // Training counts with one added each: a 3 + 1, b 1 + 1, of 4 + 4 (vocabulary of 4). Held out: half a, half b.
-    const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, "d", 1, 1, 4);
-    const auto held = *Sampler::open({write("h.txt", std::string("\0\1", 2))}, "d", 1, 1, 4);
+    const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, {"d"}, 1, 1, 4);
+    const auto held = *Sampler::open({write("h.txt", std::string("\0\1", 2))}, {"d"}, 1, 1, 4);
     EXPECT_NEAR(*unigram_entropy(train, held, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
     // Padding counts on neither side.
-    const auto padded = *Sampler::open({write("p.txt", std::string("\0\3\1\3", 4))}, "d", 1, 1, 4, {.padding = 3});
+    const auto padded = *Sampler::open({write("p.txt", std::string("\0\3\1\3", 4))}, {"d"}, 1, 1, 4, {.padding = 3});
     EXPECT_NEAR(*unigram_entropy(train, padded, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
 }
 
@@ -213,8 +213,8 @@ TEST_F(Data, NegativeIdsAreNoTokens)
     file += head + "\n";
     for (const int64_t id : {int64_t(0), int64_t(-100), int64_t(1), std::numeric_limits<int64_t>::min()})
         file.append(reinterpret_cast<const char*>(&id), sizeof id);
-    const auto signed_ids = *Sampler::open({write("labels.npy", file)}, "d", 1, 1, 4);
-    const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, "d", 1, 1, 4);
+    const auto signed_ids = *Sampler::open({write("labels.npy", file)}, {"d"}, 1, 1, 4);
+    const auto train = *Sampler::open({write("t.txt", std::string("\0\0\0\1", 4))}, {"d"}, 1, 1, 4);
     EXPECT_NEAR(*unigram_entropy(train, signed_ids, 4), -0.5 * std::log(4.0 / 8) - 0.5 * std::log(2.0 / 8), 1e-12);
     std::vector<int64_t> tokens(1), labels(1);
     const auto read = signed_ids.window(0, {tokens.data(), labels.data()});

@@ -122,7 +122,7 @@ void write_text_with_a_strange_page(const std::filesystem::path& path, const Res
             text[std::size_t(place)] = place / weight % kDigit;
         write_text(path, text);
         const auto sampler
-            = *trainer::Sampler::open(plan.run.data, "", plan.run.seed, training.seq_len, plan.model.vocab);
+            = *trainer::Sampler::open(plan.run.data, {""}, plan.run.seed, training.seq_len, plan.model.vocab);
         ASSERT_TRUE(
             sampler.sample(int64_t(step) * training.global_batch, training.global_batch, {seen.data(), labels.data()}));
         begin += seen[0] * weight;

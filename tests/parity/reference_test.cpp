@@ -64,7 +64,7 @@ struct OneRank {
     }
     Naive naive(int step) const
     {
-        const auto sampler = *Sampler::open(plan.run.data, "", plan.run.seed, plan.training.seq_len, plan.model.vocab,
+        const auto sampler = *Sampler::open(plan.run.data, {""}, plan.run.seed, plan.training.seq_len, plan.model.vocab,
             trainer::SampleRules{.padding = padding});
         std::vector<int64_t> tokens(std::size_t(plan.training.seq_len)), labels = tokens;
         Naive result;

@@ -125,6 +125,20 @@ TEST_F(Tools, NameTheirOwnOptions)
         AllOf(HasSubstr("--score " + few + ": holds 3 tokens"), HasSubstr("a smaller --seq-len"), no_plan));
 }
 
+TEST_F(Tools, DoNotRepeatALongValue)
+{
+    const std::string long_name(20'000, 'x');
+    for (const std::vector<std::string>& arguments :
+        {std::vector<std::string>{"--export", long_name, "--output", folder.path() / "a"},
+            {"--export", checkpoint, "--output", long_name}, {"--score", long_name, "--model", checkpoint},
+            {"--generate", "[1]", "--model", long_name}, {"--generate", long_name, "--model", checkpoint},
+            {"--export", checkpoint, "--output", folder.path() / "a", "--tokenizer", long_name}}) {
+        const std::string said = says(arguments);
+        EXPECT_THAT(said, ::testing::Not(::testing::IsEmpty()));
+        EXPECT_LT(said.size(), 1500U) << arguments[0] << ": " << said.substr(0, 300);
+    }
+}
+
 // What another export writes is left alone; what one left that was killed is no reason to stop; the rest is somebody's.
 TEST_F(Tools, ASecondExportTakesNothingFromTheFirst)
 {

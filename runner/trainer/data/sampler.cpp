@@ -10,19 +10,13 @@
 namespace fourfold::trainer {
 
 namespace {
-// An option of the trainer's tools names one file, and no plan is there.
-bool is_option(const std::string& list)
+std::string field_of(const SampleAsker& asker, std::size_t source)
 {
-    return list.starts_with("--");
-}
-
-std::string field_of(const std::string& list, std::size_t source)
-{
-    return is_option(list) ? list : list + "[" + std::to_string(source) + "]";
+    return asker.one_file ? asker.field : asker.field + "[" + std::to_string(source) + "]";
 }
 } // namespace
 
-Expected<Sampler> Sampler::open(const std::vector<DataSource>& sources, const std::string& field, uint64_t seed,
+Expected<Sampler> Sampler::open(const std::vector<DataSource>& sources, const SampleAsker& asker, uint64_t seed,
     int64_t seq_len, int64_t vocab, const SampleRules& rules)
 {
     Sampler sampler;
@@ -31,17 +25,17 @@ Expected<Sampler> Sampler::open(const std::vector<DataSource>& sources, const st
     sampler.vocab_ = vocab;
     sampler.rules_ = rules;
     if (sources.empty())
-        return Problem{ProblemCode::bad_input, "there is nothing to train on", "name at least one token file", field};
+        return Problem{
+            ProblemCode::bad_input, "there is nothing to train on", "name at least one token file", asker.field};
     double total = 0;
     for (std::size_t i = 0; i < sources.size(); ++i) {
-        const std::string where = field_of(field, i);
+        const std::string where = field_of(asker, i);
         FOURFOLD_TRY(auto file, TokenFile::open(sources[i], where));
         if (file->size() < seq_len + 1)
             return Problem{ProblemCode::bad_input,
                 "holds " + std::to_string(file->size()) + " tokens in its range, a sequence needs "
                     + std::to_string(seq_len + 1),
-                std::string("give a longer file or a smaller ") + (is_option(field) ? "--seq-len" : "training.seq_len"),
-                where + " " + file->path()};
+                "give a longer file or a smaller " + asker.length, where + " " + file->path()};
         if (!(sources[i].weight > 0) || !std::isfinite(sources[i].weight))
             return Problem{ProblemCode::bad_input, "the weight must be a positive number", "", where + ".weight"};
         if (rules.documents.mask && !rules.documents.end && !file->has_index())
@@ -61,7 +55,7 @@ Expected<Sampler> Sampler::open(const std::vector<DataSource>& sources, const st
             if (sampler.blend_->shares()[i] == 0)
                 return Problem{ProblemCode::bad_input,
                     "the weight is less than one in " + std::to_string(sampler.blend_->period()) + " samples",
-                    "leave the file out or give it more", field_of(field, i) + ".weight"};
+                    "leave the file out or give it more", field_of(asker, i) + ".weight"};
     }
     return sampler;
 }

@@ -20,11 +20,17 @@ struct SampleRules {
     int64_t padding = -1; // the token that fills up sequences; -1: none
 };
 
+// Who asks for samples, for what is said of them.
+struct SampleAsker {
+    std::string field; // the plan's list of sources ("run.data")
+    bool one_file = false; // an option of one of the trainer's tools, which names a file
+    std::string length = "training.seq_len"; // what sets seq_len
+};
+
 class Sampler {
 public:
-    // Opens the sources. Each must hold at least seq_len + 1 tokens; `field` names the plan's list ("run.data").
-    // `vocab` bounds the token ids.
-    static Expected<Sampler> open(const std::vector<DataSource>& sources, const std::string& field, uint64_t seed,
+    // Opens the sources. Each must hold at least seq_len + 1 tokens. `vocab` bounds the token ids.
+    static Expected<Sampler> open(const std::vector<DataSource>& sources, const SampleAsker& asker, uint64_t seed,
         int64_t seq_len, int64_t vocab, const SampleRules& rules = {});
 
     // seq_len tokens, and for each

@@ -209,7 +209,8 @@ Expected<Json> score_tokens(const LoadedModel& model, const std::filesystem::pat
             "", "--seq-len"};
     DataSource source;
     source.path = file.string();
-    FOURFOLD_TRY(const Sampler data, Sampler::open({source}, "--score", 0, seq_len, model.shape().vocab));
+    FOURFOLD_TRY(
+        const Sampler data, Sampler::open({source}, {"--score", true, "--seq-len"}, 0, seq_len, model.shape().vocab));
     std::vector<int64_t> tokens(std::size_t(seq_len), 0), labels(tokens);
     double log = 0;
     for (int64_t i = 0; i < data.windows(); ++i) {

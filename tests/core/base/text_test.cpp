@@ -113,6 +113,18 @@ TEST(Problem, IsOneLine)
     EXPECT_EQ(Problem{}.line(), "");
 }
 
+TEST(Problem, ALongPlaceIsCutInItsMiddle)
+{
+    std::string path = "plans/";
+    for (int i = 0; i < 1000; ++i)
+        path += "\u00e4";
+    const std::string line = Problem{ProblemCode::bad_input, "wrong", "", path + ":12: layout.tp"}.line();
+    EXPECT_EQ(line.rfind("plans/\u00e4", 0), 0U) << line;
+    EXPECT_TRUE(line.ends_with("\u00e4:12: layout.tp: wrong")) << line;
+    EXPECT_LT(line.size(), 450U);
+    EXPECT_TRUE(is_utf8(line));
+}
+
 TEST(Problem, ExitStatus)
 {
     for (const auto code : {ProblemCode::bad_input, ProblemCode::not_found, ProblemCode::unsupported})
