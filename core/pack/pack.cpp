@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/pack/pack.h"
-#include "core/base/text.h"
 
 #include "core/base/input_file.h"
 #include "core/base/json_fields.h"
 #include "core/base/parallel.h"
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 #include "core/dataset/appended_file.h"
 #include "core/dataset/token_index.h"
 #include "core/pack/journal.h"

@@ -25,10 +25,10 @@ struct WireMessage {
 struct WireOperation {
     int wire = 0; // of RankProgram::wires
     std::string kind; // "all_reduce", "all_gather", "reduce_scatter"; "send_receive": point to point, see `messages`
-    std::string type; // of the elements: "BFloat16"
+    std::string type = {}; // of the elements: "BFloat16"
     int64_t elements = 0; // of a collective: of the larger of its two sides, the same on all members
-    std::string reduction; // "sum", "max"; empty where nothing is reduced
-    std::vector<WireMessage> messages; // of one call: they end together
+    std::string reduction = {}; // "sum", "max"; empty where nothing is reduced
+    std::vector<WireMessage> messages = {}; // of one call: they end together
     int64_t bytes = 0; // payload: of a collective's larger side, of messages what this rank sends
     std::optional<int64_t> own_bytes = {}; // messages that are one all-to-all: what of its payload this rank keeps
     double seconds = 0; // that it takes once every member is there
