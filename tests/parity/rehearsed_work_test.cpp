@@ -153,6 +153,8 @@ std::vector<Case> cases()
         {"muon_dp3_zero1", {"gpus=3", "layout.dp=3", "training.sharding=\"optimizer\""},
             {"training.optimizer=\"muon\"", "training.global_batch=12"}},
         {"bf16_async_tp2", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {"training.precision=\"bf16\""}},
+        {"async_beside_tp2",
+            {"gpus=2", "layout.tp=2", "training.async_tp=true", "training.overlap.tensor_parallel=true"}, {}},
     };
 #endif
 }
