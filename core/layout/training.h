@@ -104,6 +104,7 @@ struct ExpertSettings {
 struct OverlapSettings {
     bool grad_reduce = true, param_gather = true, p2p = true;
     bool expert_exchange = false; // dispatch and combine behind the work of another micro-batch, as DualPipe does
+    bool tensor_parallel = false; // what asynchronous TP still waits for, behind that too
 };
 
 struct Training {

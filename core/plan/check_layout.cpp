@@ -42,6 +42,33 @@ Json nearest_tp(const ResolvedPlan& plan)
         layout.tp, std::min(plan.model.heads, 1 << 20), [&](int tp) { return tp_fits(plan, tp); },
         [&](int tp) { return int64_t(plan.gpus) % (int64_t(tp) * layout.cp * layout.pp) == 0; });
 }
+
+struct Hiding {
+    const char *code, *field;
+    std::string what;
+};
+
+// What is to hide behind passes over other micro-batches: that it is there, and that the schedule puts some beside it.
+// `nothing`: why it is not there; empty: it is.
+void check_beside(const ResolvedPlan& plan, const Hiding& hiding, const std::string& nothing, Reasons& reasons)
+{
+    const Schedule schedule = plan.training.schedule;
+    const auto refuse_if = [&](bool condition, const std::string& rule) {
+        if (condition)
+            reasons.add(hiding.code, hiding.field, rule, false);
+        return condition;
+    };
+    std::vector<std::string> others;
+    for (const ScheduleTraits& other : schedules())
+        if (other.hides_exchanges)
+            others.emplace_back(other.name);
+    if (refuse_if(!nothing.empty(), nothing)
+        || refuse_if(plan.layout.pp > 1 && !traits_of(schedule).hides_exchanges,
+            "schedule " + to_text(schedule) + " puts no forward beside a backward, " + joined(others, " or ")
+                + " does"))
+        return;
+    refuse_if(plan.training.micro_batches < 2, hiding.what + " hides behind another micro-batch, and there is one");
+}
 } // namespace
 
 void check_degrees(const ResolvedPlan& plan, Reasons& reasons)
@@ -95,6 +122,13 @@ void check_tensor_parallel(const ResolvedPlan& plan, Reasons& reasons)
     if (training.async_tp && tp > 1 && !training.sequence_parallel)
         reasons.add("async_tp_without_sequence_parallel", "training.async_tp",
             "async_tp overlaps the gathers of sequence parallelism, which is off", false);
+    if (training.overlap.tensor_parallel) {
+        const std::string nothing = tp == 1 ? "there is nothing to hide, tp is 1"
+            : training.async_tp             ? ""
+                                            : "async_tp is off, and plain tensor parallelism waits for what it asks";
+        check_beside(
+            plan, {"tensor_parallel_beside", "training.overlap.tensor_parallel", "asynchronous TP"}, nothing, reasons);
+    }
 }
 
 bool sequence_splits(const Training& training, int tp, int cp)
@@ -146,33 +180,13 @@ void check_sequence(const ResolvedPlan& plan, Reasons& reasons)
             nearest_value(layout.cp, std::min(plan.model.heads, 1 << 20), cp_fits, gpus_divide));
 }
 
-// What hides the exchange of tokens: passes over other micro-batches that the schedule puts beside it.
-static void check_expert_exchange(const ResolvedPlan& plan, Reasons& reasons)
-{
-    const Layout& layout = plan.layout;
-    const Schedule schedule = plan.training.schedule;
-    const auto refuse_if = [&](bool condition, const std::string& rule) {
-        if (condition)
-            reasons.add("expert_exchange", "training.overlap.expert_exchange", rule, false);
-        return condition;
-    };
-    if (!plan.training.overlap.expert_exchange)
-        return;
-    std::vector<std::string> others;
-    for (const ScheduleTraits& other : schedules())
-        if (other.hides_exchanges)
-            others.emplace_back(other.name);
-    if (refuse_if(!plan.model.experts || layout.ep <= 1, "there is no exchange of tokens to hide, ep is 1")
-        || refuse_if(layout.pp > 1 && !traits_of(schedule).hides_exchanges,
-            "schedule " + to_text(schedule) + " puts no forward beside a backward, " + joined(others, " or ")
-                + " does"))
-        return;
-    refuse_if(plan.training.micro_batches < 2, "the exchange hides behind another micro-batch, and there is one");
-}
-
 void check_experts(const ResolvedPlan& plan, Reasons& reasons)
 {
-    check_expert_exchange(plan, reasons);
+    if (plan.training.overlap.expert_exchange) {
+        const bool none = !plan.model.experts || plan.layout.ep <= 1;
+        check_beside(plan, {"expert_exchange", "training.overlap.expert_exchange", "the exchange"},
+            none ? "there is no exchange of tokens to hide, ep is 1" : "", reasons);
+    }
     const Layout& layout = plan.layout;
     const int ranks = layout.tp * layout.cp * layout.dp;
     const auto& experts = plan.model.experts;

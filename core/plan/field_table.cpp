@@ -285,6 +285,8 @@ std::vector<PlanKey> training()
         bound(FOURFOLD_MEMBER(training.overlap.p2p), "What pipeline stages send each other."),
         bound(FOURFOLD_MEMBER(training.overlap.expert_exchange),
             "Dispatch and combine of experts behind the work of another micro-batch (DualPipe)."),
+        unless_default(bound(FOURFOLD_MEMBER(training.overlap.tensor_parallel),
+            "Of async_tp: what products do not hide, behind the work of another micro-batch.")),
         key("training.experts", FieldType::object, "How a mixture of experts trains."),
         unless_default(bound(FOURFOLD_MEMBER(training.experts.balance),
             "Over which tokens the balance loss counts: those of a sequence, or of a micro-batch of all replicas.")),

@@ -55,8 +55,18 @@ Expected<void> check_against_plan(const ScheduleFile& file, const ResolvedPlan& 
 
 bool passes_side_by_side(const ResolvedPlan& plan)
 {
+    return exchanges_beside(plan) || tensor_parallel_beside(plan);
+}
+
+bool exchanges_beside(const ResolvedPlan& plan)
+{
     const bool has_it_so = plan.layout.pp > 1 && traits_of(plan.training.schedule).hides_exchanges;
     return plan.model.experts && plan.layout.ep > 1 && (plan.training.overlap.expert_exchange || has_it_so);
+}
+
+bool tensor_parallel_beside(const ResolvedPlan& plan)
+{
+    return plan.training.overlap.tensor_parallel && plan.training.async_tp && plan.layout.tp > 1;
 }
 
 ScheduleShape schedule_shape(const ResolvedPlan& plan, int micro_batches)

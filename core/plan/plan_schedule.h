@@ -26,10 +26,13 @@ std::size_t passes_of(const ScheduleShape& shape);
 // What is said of a schedule that has more.
 Problem too_long_to_list(const ScheduleShape& shape, const std::string& where = "");
 
-// Whether forwards run beside backwards of other micro-batches, so that the exchange of the tokens of each hides behind
-// the computation of the other: of a mixture whose experts ranks share out, where the schedule has it so, or one stage
-// alone was asked to.
+// Whether forwards run beside backwards of other micro-batches, so that what each waits for hides behind the
+// computation of the other.
 bool passes_side_by_side(const ResolvedPlan& plan);
+// What hides so: the exchange of tokens of a mixture whose experts ranks share out, where the schedule has it so, or
+// one stage alone was asked to; what asynchronous TP asks for, where the plan says so.
+bool exchanges_beside(const ResolvedPlan& plan);
+bool tensor_parallel_beside(const ResolvedPlan& plan);
 
 // Of the schedule that the plan names, with these micro-batches.
 ScheduleShape schedule_shape(const ResolvedPlan& plan, int micro_batches);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/program/layer_operations.h"
 
+#include "core/plan/plan_schedule.h"
 #include "core/program/fp8_operations.h"
 #include "core/program/own_passes.h"
 #include "core/program/plain_forms.h"
@@ -205,7 +206,7 @@ void add_tensor_parallel(std::vector<Operation>& list, const ResolvedPlan& plan,
         op.repeat = repeat;
         op.work
             = Collective{.kind = kind, .group = GroupKind::tp, .bytes = rank.tokens * rank.hidden * rank.element_bytes};
-        list.push_back(op);
+        add_beside(list, plan, tensor_parallel_beside(plan), op);
     };
     if (training.sequence_parallel) {
         add(Phase::forward, Collective::all_gather, "tp all-gather before attention and MLP", 2 * layers);

@@ -40,6 +40,9 @@ void add_product(std::vector<Operation>& list, const ResolvedPlan& plan, const s
 // Adding a micro-batch's gradients of `parameters` to the accumulated ones.
 void add_gradient_accumulation(std::vector<Operation>& list, double parameters, double repeat, const char* name,
     const Constants& constants, bool in_layer);
+// Communication that hides behind the layers of another micro-batch, where `beside` says so: of one stage alone in all
+// passes but the first forward and the last backward. Else, and there, `op` is as it stands.
+void add_beside(std::vector<Operation>& list, const ResolvedPlan& plan, bool beside, const Operation& op);
 // Tokens to the routed experts of a layer and back (Megatron Core MoE, arXiv:2504.14960 section 3).
 void add_token_exchange(
     std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank, double repeat, double recompute);

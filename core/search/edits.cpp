@@ -250,6 +250,8 @@ void add_execution(EditList& list)
     if (plan.layout.tp > 1) {
         list.set<bool>("kernels", run, &Training::sequence_parallel, {true});
         list.set<bool>("kernels", run, &Training::async_tp, {true});
+        if (plan.training.async_tp && is_our_trainer(Constants(plan.stack, plan.cluster.gpu.id)))
+            list.add("overlap", run, [](ResolvedPlan& changed) { changed.training.overlap.tensor_parallel = true; });
     }
     // Compiled and eager code are told apart only by stacks that have both, and by the bundled trainer.
     if (plan.stack.constants.contains("elementwise_efficiency_compiled")
@@ -380,8 +382,8 @@ void overlay(const ResolvedPlan& base, const ResolvedPlan& changed, ResolvedPlan
     take(before.compile, after.compile, training.compile);
     take(before.async_tp, after.async_tp, training.async_tp);
     take(before.attention, after.attention, training.attention);
-    for (bool OverlapSettings::*overlap :
-        {&OverlapSettings::grad_reduce, &OverlapSettings::param_gather, &OverlapSettings::p2p})
+    for (bool OverlapSettings::*overlap : {&OverlapSettings::grad_reduce, &OverlapSettings::param_gather,
+             &OverlapSettings::p2p, &OverlapSettings::tensor_parallel})
         take(before.overlap.*overlap, after.overlap.*overlap, training.overlap.*overlap);
     take(before.fsdp.reshard_after_forward, after.fsdp.reshard_after_forward, training.fsdp.reshard_after_forward);
     take(before.fsdp.prefetch, after.fsdp.prefetch, training.fsdp.prefetch);

@@ -6,7 +6,8 @@
 namespace fourfold {
 LayoutRules::LayoutRules(const ResolvedPlan& base)
     : whole_check_(base.training.recompute_layers.has_value() || base.training.recompute_every > 1
-        || base.training.offload_layers.has_value() || base.training.overlap.expert_exchange)
+        || base.training.offload_layers.has_value() || base.training.overlap.expert_exchange
+        || base.training.overlap.tensor_parallel)
 {
 }
 

@@ -129,12 +129,10 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const ResolvedPlan& plan, con
             if (weights.largest(i).defined())
                 trainer->fp8_->know(weights.leaves()[i], weights.largest(i));
     }
-    trainer->block_settings_ = std::make_unique<BlockSettings>(
-        block_settings(plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get()));
+    trainer->block_settings_ = std::make_unique<BlockSettings>(block_settings(
+        plan, mesh, positions, exact, trainer->weight_gradients_, trainer->fp8_.get(), &trainer->turns_));
     if (auto& experts = trainer->block_settings_->experts)
         experts->known = options.routing;
-    if (passes_side_by_side(plan))
-        trainer->block_settings_->experts->turns = &trainer->turns_;
     if (training.offload == Offload::activations) {
         ActivationOffload::Stays stays;
         for (const at::Tensor& leaf : trainer->weights_->leaves())

@@ -36,8 +36,8 @@ std::string words(const std::vector<std::string>& assignments)
 
 std::vector<Case> all_cases()
 {
-    return together({tensor_cases(), data_cases(), context_cases(), attention_cases(), pipeline_cases(),
-        training_cases(), expert_cases(), exchange_cases()});
+    return together({tensor_cases(), tensor_beside_cases(), data_cases(), context_cases(), attention_cases(),
+        pipeline_cases(), training_cases(), expert_cases(), exchange_cases()});
 }
 
 std::vector<Case> covering_cases()
@@ -80,6 +80,8 @@ std::vector<Case> unpadded_cases()
         {"tp4_shared_keys", {"gpus=4", "layout.tp=4"}, {}},
         {"tp2_plain", {"gpus=2", "layout.tp=2", "training.sequence_parallel=false"}, {}},
         {"tp2_async", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {}},
+        {"tp2_async_beside",
+            {"gpus=2", "layout.tp=2", "training.async_tp=true", "training.overlap.tensor_parallel=true"}, {}},
         {"tp2_recompute", {"gpus=2", "layout.tp=2", "training.recompute=\"full\""}, {}},
         {"tp2_operations",
             {"gpus=2", "layout.tp=2", "training.recompute=\"selective\"", "training.recompute_parts=[\"operations\"]"},

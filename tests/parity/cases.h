@@ -26,6 +26,7 @@ inline void PrintTo(const Case& c, std::ostream* out)
 Case pipeline_case(const std::string& name, const std::string& schedule, int pp, int chunks, int micro_batches);
 
 std::vector<Case> tensor_cases(); // tp and what no other file claims
+std::vector<Case> tensor_beside_cases(); // asynchronous, beside another micro-batch
 std::vector<Case> data_cases(); // dp: DDP, ZeRO, FSDP, HSDP
 std::vector<Case> context_cases(); // cp
 std::vector<Case> attention_cases(); // what a layer's attention sees, of which families, by which kernel

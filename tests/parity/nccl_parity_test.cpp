@@ -84,7 +84,9 @@ std::vector<Case> pipelines()
             {"gpus=4", "layout.pp=2", "layout.virtual_stages=2", "layout.dp=2", "training.schedule=\"interleaved\"",
                 "training.sharding=\"parameters\"", "training.fsdp.each_micro_batch=true"},
             {"model.num_hidden_layers=4", "training.micro_batch=1"}},
-        {"async_tp4", {"gpus=4", "layout.tp=4", "training.async_tp=true"}, {"training.global_batch=2"}}};
+        {"async_tp4", {"gpus=4", "layout.tp=4", "training.async_tp=true"}, {"training.global_batch=2"}},
+        {"async_beside_tp4",
+            {"gpus=4", "layout.tp=4", "training.async_tp=true", "training.overlap.tensor_parallel=true"}, {}}};
 }
 
 INSTANTIATE_TEST_SUITE_P(

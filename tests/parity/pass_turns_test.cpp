@@ -46,6 +46,22 @@ TEST_F(Turns, PassAtEachGiveUntilOneEnds)
     turns_.give(); // where nothing runs beside
 }
 
+TEST_F(Turns, TellWhetherAnotherPassGoesOn)
+{
+    const auto asks = [this](int parts) {
+        return [this, parts] {
+            for (int part = 0; part < parts; ++part) {
+                said_ += turns_.has_other() ? '2' : '1';
+                turns_.give();
+            }
+        };
+    };
+    EXPECT_FALSE(turns_.has_other());
+    turns_.run(asks(2), asks(4), changes());
+    EXPECT_EQ(said_, "222211"); // two of each, and what is left of the second
+    EXPECT_FALSE(turns_.has_other());
+}
+
 TEST_F(Turns, ChangesAreToldInPairs)
 {
     turns_.run(says('a', 2), says('b', 2), changes());

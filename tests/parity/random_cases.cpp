@@ -158,7 +158,9 @@ Case draw_case(Draw& draw, int most_ranks)
     if (tp > 1 && draw.chance(30))
         c.mesh.emplace_back("training.sequence_parallel=false");
     else if (tp > 1 && draw.chance(30))
-        c.mesh.emplace_back("training.async_tp=true");
+        c.mesh.insert(c.mesh.end(),
+            {"training.async_tp=true",
+                std::string("training.overlap.tensor_parallel=") + (draw.chance(50) ? "true" : "false")});
     if (cp > 1)
         c.mesh.push_back("training.cp_method=\"" + draw.of(Words{"ring", "all-gather", "ulysses"}) + '"');
     if (pp > 1)

@@ -131,6 +131,8 @@ std::vector<Case> cases()
             {"model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2",
                 "training.experts.capacity=1"}},
         {"bf16_async_tp2", {"gpus=2", "layout.tp=2", "training.async_tp=true"}, {"training.precision=\"bf16\""}},
+        {"async_beside_tp2",
+            {"gpus=2", "layout.tp=2", "training.async_tp=true", "training.overlap.tensor_parallel=true"}, {}},
     };
 #endif
 }

@@ -50,8 +50,11 @@ std::vector<Chapter> chapters()
     return {
         {"Parallelism",
             {{"tensor", {tp}}, {"sequence", {"training.sequence_parallel=true", tp}},
-                {"asynchronous tensor", {"training.async_tp=true", tp}}, {"context", {cp}}, {"pipeline", {pp}},
-                {"expert", {"layout.ep=8", mixtral}}, {"expert tensor", {"layout.etp=2", mixtral, "layout.ep=4", tp}},
+                {"asynchronous tensor", {"training.async_tp=true", tp}},
+                {"asynchronous tensor behind another micro-batch",
+                    {"training.overlap.tensor_parallel=true", tp, "training.async_tp=true"}},
+                {"context", {cp}}, {"pipeline", {pp}}, {"expert", {"layout.ep=8", mixtral}},
+                {"expert tensor", {"layout.etp=2", mixtral, "layout.ep=4", tp}},
                 {"ZeRO-1", {"training.sharding=\"optimizer\""}}, {"ZeRO-2", {"training.sharding=\"gradients\""}},
                 {"FSDP, ZeRO-3", {"training.sharding=\"parameters\""}},
                 {"FSDP for each micro-batch of a pipeline",

@@ -2,10 +2,10 @@
 #include "runner/trainer/model/decoder.h"
 
 #include "core/plan/graphed_layers.h"
+#include "core/plan/plan_schedule.h"
 #include "core/program/modules_ahead.h"
 #include "runner/trainer/model/attention.h"
 #include "runner/trainer/model/recompute.h"
-#include "runner/trainer/tensor_parallel/regions.h"
 #include "runner/trainer/tensor_parallel/vocabulary.h"
 
 #include <ATen/core/grad_mode.h>
@@ -53,12 +53,13 @@ ActivationOffload::Stays tables_of(const LayerAttentions& attentions)
 } // namespace
 
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
-    const at::TensorOptions& options, WeightGradients& later, const Fp8Products* fp8)
+    const at::TensorOptions& options, WeightGradients& later, const Fp8Products* fp8, PassTurns* turns)
 {
     const ModelShape& model = plan.model;
     const bool by_sequence = plan.training.sequence_parallel;
     const auto products = [&](const Fp8Products* numbers, bool kept) {
-        return RegionProducts(mesh[GroupKind::tp], by_sequence, {plan.training.async_tp, kept}, later, numbers);
+        return RegionProducts(mesh[GroupKind::tp], by_sequence,
+            {plan.training.async_tp, kept, tensor_parallel_beside(plan) ? turns : nullptr}, later, numbers);
     };
     // The head's backward pass comes at once.
     BlockSettings settings{
@@ -70,8 +71,10 @@ BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const s
         std::iota(in_table.begin(), in_table.end(), 0);
     }
     settings.kernels = kernels_of(plan.training);
-    if (model.experts)
+    if (model.experts) {
         settings.experts = expert_rules(plan, mesh, options.device());
+        settings.experts->turns = exchanges_beside(plan) ? turns : nullptr;
+    }
     LayerAttentions::One &full = settings.attention.full, &windowed = settings.attention.windowed;
     full.rule.kernel = plan.training.attention;
     full.rule.scale = 1 / std::sqrt(model.score_dimension > 0 ? model.score_dimension : double(model.head_dim));
@@ -146,8 +149,7 @@ Decoder::Decoder(const ResolvedPlan& plan, const ModelChunk& chunk, const Weight
 
 at::Tensor Decoder::embed(const at::Tensor& tokens, const at::Tensor& positions, int64_t first_token) const
 {
-    const Communicator& tp = settings_.mesh[GroupKind::tp];
-    at::Tensor x = leave_region(partial_embedding(tokens, embedding_, tp), tp, settings_.sequence_parallel);
+    at::Tensor x = settings_.products.summed(partial_embedding(tokens, embedding_, settings_.mesh[GroupKind::tp]));
     if (settings_.shape.scaled_embedding)
         x = x.mul(std::sqrt(double(settings_.shape.hidden)));
     if (positions_.defined() && positions.defined()) {

@@ -17,9 +17,10 @@ namespace fourfold::trainer {
 
 // What every chunk of a rank needs to know. `positions`: of this rank's tokens in the sequence, in its order.
 // `options`: fp32 (fp64 for fp64 weights), for what is never computed in bf16. `later`: for weight gradients; it must
-// outlive the settings and all graphs, and so must `fp8`, which is null where the plan has none.
+// outlive the settings and all graphs, and so must `fp8`, which is null where the plan has none, and `turns`, of passes
+// that run beside each other, null where none does.
 BlockSettings block_settings(const ResolvedPlan& plan, const Mesh& mesh, const std::vector<int64_t>& positions,
-    const at::TensorOptions& options, WeightGradients& later, const Fp8Products* fp8);
+    const at::TensorOptions& options, WeightGradients& later, const Fp8Products* fp8, PassTurns* turns = nullptr);
 
 class Decoder {
 public:

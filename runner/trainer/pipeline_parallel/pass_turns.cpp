@@ -51,7 +51,7 @@ void PassTurns::take(int own, const Pass& pass)
 
 void PassTurns::give()
 {
-    if (!two_ || ended_[std::size_t(1 - turn_)])
+    if (!has_other())
         return;
     const int own = turn_; // whoever calls has it: passes may use other threads, as autograd does
     changes_(own, false);

@@ -28,6 +28,8 @@ public:
     // For who asked the network for something and will now wait for it: the other pass goes on up to its own call, or
     // to its end. Does nothing where no two passes run, or the other has ended.
     void give();
+    // Whether the other pass would go on then. Asked by who has the turn.
+    [[nodiscard]] bool has_other() const { return two_ && !ended_[std::size_t(1 - turn_)]; }
 
 private:
     void take(int own, const Pass& pass);

@@ -83,6 +83,15 @@ private:
     Fp8Products::Factor factor_;
 };
 
+at::Tensor gathered_whole(const at::Tensor& own, const Communicator& tp, const GatheredRows& rows)
+{
+    const at::Tensor whole = of_width(own, own.size(0) * tp.size(), own.size(-1));
+    Handle gather = tp.start_all_gather(whole, own);
+    rows.give_turn();
+    gather.wait();
+    return whole;
+}
+
 class Gathered final : public GradientFunction {
 public:
     Gathered(std::vector<Affine> layers, const Communicator& tp, WeightGradients& later, const Fp8Products* fp8,
@@ -97,9 +106,10 @@ public:
     Tensors forward(const Tensors& inputs, Tensors& kept) override
     {
         const at::Tensor x = inputs[0].contiguous();
-        at::Tensor whole = rows_.in_pieces ? at::Tensor() : tp_.all_gather(x);
+        const bool cut = rows_.are_cut();
+        at::Tensor whole = cut ? at::Tensor() : gathered_whole(x, tp_, rows_);
         const at::Tensor largest_x
-            = rows_.in_pieces ? largest_of(fp8_, x, Of::activation, true) : largest_of(fp8_, whole, Of::activation);
+            = cut ? largest_of(fp8_, x, Of::activation, true) : largest_of(fp8_, whole, Of::activation);
         kept = {x, largest_x};
         Tensors outputs;
         std::vector<Side> sides;
@@ -113,7 +123,7 @@ public:
             for (std::size_t i = 0; i < layers_.size(); ++i)
                 sides[i].product_into(which.of(outputs[i]), entering, layers_[i].bias);
         };
-        if (rows_.in_pieces)
+        if (cut)
             whole = gather_in_pieces(x, tp_, products_of);
         else
             products_of(all_of(whole), whole);
@@ -149,7 +159,8 @@ public:
         Handle scatter;
         // Weight gradients that are due here hide the whole sum behind them; where they wait, its pieces hide behind
         // each other's products.
-        if (rows_.in_pieces && later_.postpones()) {
+        const bool cut = rows_.are_cut();
+        if (cut && later_.postpones()) {
             pieces.emplace(shape, whole.options(), tp_, slope_of_rows);
         } else {
             summand = at::empty(shape, whole.options());
@@ -157,11 +168,12 @@ public:
             sum = of_width(summand, shape.front() / tp_.size(), shape.back());
             scatter = tp_.start_reduce_scatter(sum, summand);
         }
+        rows_.give_turn();
         gather.wait();
         Tensors own; // while what is left of the sum is under way; the last, of several, beside the next message
         for (std::size_t i = 0; i < layers_.size(); ++i)
             append_weight_gradients(own, layers_[i], {whole, kept[1]}, slopes[i], later_, fp8_, Sums::tokens,
-                rows_.in_pieces && i > 0 && i + 1 == layers_.size() ? Due::beside_messages : Due::now);
+                cut && i > 0 && i + 1 == layers_.size() ? Due::beside_messages : Due::now);
         scatter.wait();
         own.insert(own.begin(), pieces ? pieces->finish() : sum);
         return own;
@@ -177,11 +189,13 @@ private:
 
 class Scattered final : public GradientFunction {
 public:
-    Scattered(at::Tensor weight, const Communicator& tp, WeightGradients& later, const Fp8Products* fp8)
+    Scattered(
+        at::Tensor weight, const Communicator& tp, WeightGradients& later, const Fp8Products* fp8, GatheredRows rows)
         : layer_{std::move(weight), {}}
         , tp_(tp)
         , later_(later)
         , fp8_(fp8)
+        , rows_(rows)
     {
     }
     Tensors forward(const Tensors& inputs, Tensors& kept) override
@@ -192,9 +206,15 @@ public:
         const Side side(fp8_, layer_.weight, Sums::parts, kept[2]);
         auto whole = x.sizes().vec();
         whole.back() = layer_.weight.size(0);
-        return {ScatterInPieces(whole, x.options(), tp_, [&](const RowsOfRanks& which, const at::Tensor& out) {
-            side.product_into(out, Side::rows_of(fp8_, {which.of(x), measured.largest}, Of::activation, Sums::parts));
-        }).finish()};
+        ScatterInPieces pieces(
+            whole, x.options(), tp_,
+            [&](const RowsOfRanks& which, const at::Tensor& out) {
+                side.product_into(
+                    out, Side::rows_of(fp8_, {which.of(x), measured.largest}, Of::activation, Sums::parts));
+            },
+            rows_.are_cut());
+        rows_.give_turn();
+        return {pieces.finish()};
     }
     [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
     Tensors backward(const Tensors& gradients, const Tensors& kept) override
@@ -203,19 +223,23 @@ public:
         const at::Tensor x_slope = of_width(x, x.size(0), x.size(-1));
         const at::Tensor largest_slope = largest_of(fp8_, gradients[0], Of::gradient, true);
         const Side side(fp8_, layer_.weight.t(), Sums::whole, kept[2]);
-        const WeightGradients::Sum* const sum = sum_by_rows(layer_.weight, later_, fp8_);
+        const auto slope_of_rows = [&](const RowsOfRanks& which, const at::Tensor& rows) {
+            side.product_into(which.of(x_slope), Side::rows_of(fp8_, {rows, largest_slope}, Of::gradient, Sums::whole));
+        };
+        const bool cut = rows_.are_cut();
+        const WeightGradients::Sum* const sum = cut ? sum_by_rows(layer_.weight, later_, fp8_) : nullptr;
         const int64_t n = gradients[0].size(0), first = n * tp_.rank(), last = first + n;
-        const at::Tensor slope = gather_in_pieces(
-            gradients[0], tp_,
-            [&](const RowsOfRanks& which, const at::Tensor& rows) {
-                side.product_into(
-                    which.of(x_slope), Side::rows_of(fp8_, {rows, largest_slope}, Of::gradient, Sums::whole));
-            },
-            [&] {
+        at::Tensor slope;
+        if (cut) {
+            slope = gather_in_pieces(gradients[0], tp_, slope_of_rows, [&] {
                 if (sum != nullptr)
                     add_rows(*sum, x.narrow(0, first, n), gradients[0]);
                 later_.catch_up();
             });
+        } else {
+            slope = gathered_whole(gradients[0].contiguous(), tp_, rows_);
+            slope_of_rows(all_of(slope), slope);
+        }
         Tensors slopes{x_slope};
         if (sum == nullptr) {
             append_weight_gradients(slopes, layer_, {x, kept[1]}, {slope, largest_slope}, later_, fp8_);
@@ -233,6 +257,7 @@ private:
     const Communicator& tp_;
     WeightGradients& later_;
     const Fp8Products* fp8_;
+    GatheredRows rows_;
 };
 } // namespace
 
@@ -247,9 +272,9 @@ std::vector<at::Tensor> gathered_products(const at::Tensor& x, const std::vector
 }
 
 at::Tensor scattered_product(const at::Tensor& x, const at::Tensor& weight, const Communicator& tp,
-    WeightGradients& later, const Fp8Products* fp8)
+    WeightGradients& later, const Fp8Products* fp8, GatheredRows rows)
 {
-    return trainer::apply(std::make_shared<Scattered>(weight, tp, later, fp8), {x, weight})[0];
+    return trainer::apply(std::make_shared<Scattered>(weight, tp, later, fp8, rows), {x, weight})[0];
 }
 
 } // namespace fourfold::trainer

@@ -91,13 +91,13 @@ at::Tensor gather_in_pieces(
     return whole;
 }
 
-ScatterInPieces::ScatterInPieces(
-    std::vector<int64_t> shape, const at::TensorOptions& options, const Communicator& group, const UseRows& make)
+ScatterInPieces::ScatterInPieces(std::vector<int64_t> shape, const at::TensorOptions& options,
+    const Communicator& group, const UseRows& make, bool cut)
 {
     const int64_t ranks = group.size(), n = shape.at(0) / ranks;
     shape[0] = n;
     sum_ = at::empty(shape, options);
-    for (const auto& [begin, rows] : pieces_of(n, kPieces)) {
+    for (const auto& [begin, rows] : pieces_of(n, cut ? kPieces : 1)) {
         Piece piece{like(sum_, ranks * rows), {}};
         make({0, ranks, n, begin, rows}, piece.summand);
         piece.handle = group.start_reduce_scatter(sum_.narrow(0, begin, rows), piece.summand);

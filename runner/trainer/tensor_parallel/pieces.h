@@ -32,9 +32,9 @@ at::Tensor gather_in_pieces(
 class ScatterInPieces {
 public:
     // `shape`: of the whole tensor, [size() * n, ...]. Calls `make` for parts that cover it, to fill in this rank's
-    // summand; sums of earlier parts are under way then. Same bytes as one reduce-scatter.
-    ScatterInPieces(
-        std::vector<int64_t> shape, const at::TensorOptions& options, const Communicator& group, const UseRows& make);
+    // summand; sums of earlier parts are under way then. Same bytes as one reduce-scatter. `cut`: false: into one part.
+    ScatterInPieces(std::vector<int64_t> shape, const at::TensorOptions& options, const Communicator& group,
+        const UseRows& make, bool cut = true);
     // This rank's n rows of the sum, when the last piece has come. Precondition: called once.
     at::Tensor finish();
 

@@ -25,7 +25,7 @@ std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::ve
     const bool again = !rows_.kept && KeptResults::in_use() == nullptr;
     if (gathers_ && (rows_.in_pieces || again))
         return gathered_products(x, layers, tp_, later_, fp8_, rows_);
-    const at::Tensor entered = enter_region(x, tp_, sequence_parallel_);
+    const at::Tensor entered = border(x);
     ProductRules rules{fp8_, CutOver::columns};
     if (fp8_ != nullptr && layers.size() > 1) {
         rules.largest_x = fp8_->largest(entered, Fp8Products::Of::activation);
@@ -41,7 +41,12 @@ std::vector<at::Tensor> RegionProducts::enter(const at::Tensor& x, const std::ve
 
 at::Tensor RegionProducts::border(const at::Tensor& x) const
 {
-    return enter_region(x, tp_, sequence_parallel_);
+    return enter_region(x, tp_, sequence_parallel_, rows_.turns);
+}
+
+at::Tensor RegionProducts::summed(const at::Tensor& x) const
+{
+    return leave_region(x, tp_, sequence_parallel_, rows_.turns);
 }
 
 at::Tensor RegionProducts::outside(const at::Tensor& x, const at::Tensor& weight) const
@@ -57,9 +62,9 @@ at::Tensor RegionProducts::within(const at::Tensor& x, const at::Tensor& weight)
 at::Tensor RegionProducts::leave(const at::Tensor& x, const at::Tensor& weight) const
 {
     if (gathers_ && rows_.in_pieces)
-        return scattered_product(x, weight, tp_, later_, fp8_);
+        return scattered_product(x, weight, tp_, later_, fp8_, rows_);
     const ProductRules rules{.fp8 = fp8_, .cut = CutOver::rows, .summed = tp_.size() > 1};
-    return leave_region(linear(x, {weight, {}}, later_, rules), tp_, sequence_parallel_);
+    return summed(linear(x, {weight, {}}, later_, rules));
 }
 
 } // namespace fourfold::trainer

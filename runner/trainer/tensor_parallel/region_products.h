@@ -23,6 +23,8 @@ public:
     // Through a linear and out of the region. x: [s, b, features / tp]; the sum over the ranks, of which with sequence
     // parallelism each rank has its rows. The caller adds the bias, once.
     [[nodiscard]] at::Tensor leave(const at::Tensor& x, const at::Tensor& weight) const;
+    // Out of the region alone.
+    [[nodiscard]] at::Tensor summed(const at::Tensor& x) const;
     // Into the region alone, and through a column-parallel linear in it.
     [[nodiscard]] at::Tensor border(const at::Tensor& x) const;
     [[nodiscard]] at::Tensor within(const at::Tensor& x, const at::Tensor& weight) const;

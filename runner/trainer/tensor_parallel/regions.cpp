@@ -3,6 +3,8 @@
 
 #include "runner/trainer/autograd/gradient_function.h"
 
+#include <ATen/ops/empty.h>
+
 namespace fourfold::trainer {
 
 namespace {
@@ -40,52 +42,91 @@ private:
     const Communicator& tp_;
 };
 
-class Gather final : public GradientFunction {
+// Along the sequence, while the other pass goes on.
+class Exchanges {
 public:
-    explicit Gather(const Communicator& tp)
+    Exchanges(const Communicator& tp, PassTurns* turns)
         : tp_(tp)
+        , turns_(turns)
     {
     }
-    Tensors forward(const Tensors& inputs, Tensors&) override { return {tp_.all_gather(inputs[0])}; }
-    Tensors backward(const Tensors& gradients, const Tensors&) override { return {tp_.reduce_scatter(gradients[0])}; }
+    [[nodiscard]] at::Tensor gathered(const at::Tensor& x) const
+    {
+        const at::Tensor own = x.contiguous(), whole = of_rows(own, own.size(0) * tp_.size());
+        wait_for(tp_.start_all_gather(whole, own));
+        return whole;
+    }
+    [[nodiscard]] at::Tensor scattered(const at::Tensor& x) const
+    {
+        const at::Tensor summand = x.contiguous(), sum = of_rows(summand, summand.size(0) / tp_.size());
+        wait_for(tp_.start_reduce_scatter(sum, summand));
+        return sum;
+    }
 
 private:
+    static at::Tensor of_rows(const at::Tensor& x, int64_t rows)
+    {
+        auto shape = x.sizes().vec();
+        shape.front() = rows;
+        return at::empty(shape, x.options());
+    }
+    void wait_for(Handle handle) const
+    {
+        if (turns_ != nullptr)
+            turns_->give();
+        handle.wait();
+    }
+
     const Communicator& tp_;
+    PassTurns* turns_;
+};
+
+class Gather final : public GradientFunction {
+public:
+    explicit Gather(Exchanges exchanges)
+        : exchanges_(exchanges)
+    {
+    }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {exchanges_.gathered(inputs[0])}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override { return {exchanges_.scattered(gradients[0])}; }
+
+private:
+    Exchanges exchanges_;
 };
 
 class Scatter final : public GradientFunction {
 public:
-    explicit Scatter(const Communicator& tp)
-        : tp_(tp)
+    explicit Scatter(Exchanges exchanges)
+        : exchanges_(exchanges)
     {
     }
-    Tensors forward(const Tensors& inputs, Tensors&) override { return {tp_.reduce_scatter(inputs[0])}; }
-    Tensors backward(const Tensors& gradients, const Tensors&) override { return {tp_.all_gather(gradients[0])}; }
+    Tensors forward(const Tensors& inputs, Tensors&) override { return {exchanges_.scattered(inputs[0])}; }
+    Tensors backward(const Tensors& gradients, const Tensors&) override { return {exchanges_.gathered(gradients[0])}; }
     [[nodiscard]] Repeat repeat() const override { return Repeat::costly; }
 
 private:
-    const Communicator& tp_;
+    Exchanges exchanges_;
 };
 
-template <typename Border>
-at::Tensor across(const at::Tensor& x, const Communicator& tp)
+template <typename Border, typename Through>
+at::Tensor across(const at::Tensor& x, const Through& through)
 {
-    return trainer::apply(std::make_shared<Border>(tp), {x})[0];
+    return trainer::apply(std::make_shared<Border>(through), {x})[0];
 }
 } // namespace
 
-at::Tensor enter_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel)
+at::Tensor enter_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel, PassTurns* turns)
 {
     if (tp.size() == 1)
         return x;
-    return sequence_parallel ? across<Gather>(x, tp) : across<Copy>(x, tp);
+    return sequence_parallel ? across<Gather>(x, Exchanges(tp, turns)) : across<Copy>(x, tp);
 }
 
-at::Tensor leave_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel)
+at::Tensor leave_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel, PassTurns* turns)
 {
     if (tp.size() == 1)
         return x;
-    return sequence_parallel ? across<Scatter>(x, tp) : across<Sum>(x, tp);
+    return sequence_parallel ? across<Scatter>(x, Exchanges(tp, turns)) : across<Sum>(x, tp);
 }
 
 } // namespace fourfold::trainer

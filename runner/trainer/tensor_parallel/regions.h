@@ -7,14 +7,18 @@
 #pragma once
 
 #include "runner/trainer/comm/communicator.h"
+#include "runner/trainer/pipeline_parallel/pass_turns.h"
 
 namespace fourfold::trainer {
 
 // Into a region, before a column-parallel linear: all-gather along the sequence (backward: reduce-scatter), or identity
-// (backward: all-reduce). `tp` must outlive the backward pass.
-at::Tensor enter_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel);
+// (backward: all-reduce). `turns`: of passes of which the other goes on while sequence parallelism's message is under
+// way; null: none does. It and `tp` must outlive the backward pass.
+at::Tensor enter_region(
+    const at::Tensor& x, const Communicator& tp, bool sequence_parallel, PassTurns* turns = nullptr);
 // Out of a region, after a row-parallel linear: reduce-scatter (backward: all-gather), or all-reduce (backward:
 // identity).
-at::Tensor leave_region(const at::Tensor& x, const Communicator& tp, bool sequence_parallel);
+at::Tensor leave_region(
+    const at::Tensor& x, const Communicator& tp, bool sequence_parallel, PassTurns* turns = nullptr);
 
 } // namespace fourfold::trainer

@@ -14,7 +14,7 @@ SIZE = {"layers": 2, "hidden": 256, "heads": 8, "kv_heads": 8, "ffn": 256, "voca
         "micro_batch": 1, "global_batch": 12}
 
 
-def change(plan, overlapped):
+def change(plan, overlapped, _):
     plan["model"] |= {"model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2}
     plan["layout"]["ep"] = 2
     plan["training"]["overlap"] = {"expert_exchange": overlapped}

@@ -51,14 +51,16 @@ def step_time(arguments, keeper, plan, folder):
     return statistics.median([e["step_time_s"] for e in events if e["event"] == "step"][speed.WARM_UP:])
 
 
-def compare(description, size, mode, names, change):
-    """Runs both in turn, prints the median step of each and the ratio. change(plan, overlapped): makes the plan of one;
-    names: of the plain one and the other."""
+def compare(description, size, mode, names, change, more=()):
+    """Runs both in turn, prints the median step of each and the ratio. change(plan, overlapped, arguments): makes the
+    plan of one; names: of the plain one and the other; more: switches of the command line, each with its help."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trainer", required=True)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--megabits", type=int, default=1000)
+    for name, text in more:
+        parser.add_argument(name, action="store_true", help=text)
     arguments = parser.parse_args()
     speed.RANKS = 2
     speed.SIZE.update(size)
@@ -70,7 +72,7 @@ def compare(description, size, mode, names, change):
             for pair in range(arguments.pairs):
                 for overlapped in times:
                     plan = speed.plan_of(mode, tokens, arguments.steps, "ring")
-                    change(plan, overlapped)
+                    change(plan, overlapped, arguments)
                     times[overlapped].append(
                         step_time(arguments, keeper, plan, os.path.join(folder, f"{pair}-{overlapped}")))
     finally:

@@ -28,7 +28,7 @@ void PrintTo(const Row& row, std::ostream* out)
 const std::vector<Row>& rows()
 {
     const std::string kInBackward = "training.optimizer_in_backward=true", kUnclipped = "run.clip_norm=0",
-                      kStop = "run.watch.not_finite=stop";
+                      kStop = "run.watch.not_finite=stop", kTensorBeside = "training.overlap.tensor_parallel=true";
     static const std::vector<Row> kRows{
         {"product_dp", "small", "modern", 16, {"layout.tp=2", "layout.dp=4"}, "degrees_do_not_multiply", "layout.dp",
             "8", {"layout.tp=2", "layout.dp=8"}},
@@ -198,6 +198,20 @@ const std::vector<Row>& rows()
             {"layout.tp=2", "training.async_tp=true", "training.sequence_parallel=false"},
             "async_tp_without_sequence_parallel", "training.async_tp", "false",
             {"layout.tp=2", "training.async_tp=true"}},
+        {"beside_tp1", "small", "modern", 8, {"training.async_tp=true", kTensorBeside}, "tensor_parallel_beside",
+            "training.overlap.tensor_parallel", "false",
+            {"layout.tp=2", "training.async_tp=true", kTensorBeside, "training.global_batch=16"}},
+        {"beside_plain_tp", "small", "modern", 8, {"layout.tp=2", kTensorBeside}, "tensor_parallel_beside",
+            "training.overlap.tensor_parallel", "false",
+            {"layout.tp=2", "training.async_tp=true", kTensorBeside, "training.global_batch=16"}},
+        {"beside_1f1b", "small", "modern", 8, {"layout.tp=2", "layout.pp=2", "training.async_tp=true", kTensorBeside},
+            "tensor_parallel_beside", "training.overlap.tensor_parallel", "false",
+            {"layout.tp=2", "layout.pp=2", "layout.virtual_stages=2", "training.schedule=dualpipe-v",
+                "training.async_tp=true", kTensorBeside}},
+        {"beside_one_micro_batch", "small", "modern", 8,
+            {"layout.tp=2", "training.async_tp=true", kTensorBeside, "training.global_batch=4"},
+            "tensor_parallel_beside", "training.overlap.tensor_parallel", "false",
+            {"layout.tp=2", "training.async_tp=true", kTensorBeside, "training.global_batch=8"}},
         {"deepspeed_pipeline", "small", "modern", 8,
             {"stack=megatron-deepspeed", "layout.pp=2", "training.sharding=gradients"}, "sharding_with_pipeline",
             "training.sharding", "\"optimizer\"",

@@ -39,7 +39,7 @@ inline constexpr const char* kEverything = R"({
     "optimizer_state_dtype": "bf16", "optimizer": "adam", "optimizer_in_backward": true, "offload": "activations", "offload_layers": 2, "sequence_parallel": false,
     "compile": true, "async_tp": true, "attention": "cudnn", "fp8_recipe": "blockwise", "cp_method": "ulysses",
     "fsdp": {"layers_per_unit": 2, "reshard_after_forward": false, "prefetch": false, "each_micro_batch": true},
-    "overlap": {"grad_reduce": false, "param_gather": false, "p2p": false, "expert_exchange": true},
+    "overlap": {"grad_reduce": false, "param_gather": false, "p2p": false, "expert_exchange": true, "tensor_parallel": true},
     "experts": {"balance": "micro-batch", "capacity": 1.5, "capacity_of": "rank"}, "flop_convention": "bloom-before-02-21"},
   "run": {"steps": 7, "tokens": 1e6, "seed": 18446744073709551615,
     "data": [{"path": "a.bin", "weight": 2, "dtype": "uint32", "range": [0.1, 0.8]}, {"path": "b.txt"}],
