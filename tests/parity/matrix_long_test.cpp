@@ -74,7 +74,8 @@ public:
         for (std::string line; std::getline(before, line);) {
             if (line.starts_with("## "))
                 sections_.push_back({line.substr(3), {}, ""});
-            else if (!sections_.empty() && line.ends_with(" |") && !line.starts_with("| case |") && !line.starts_with("| --- |"))
+            else if (!sections_.empty() && line.ends_with(" |") && !line.starts_with("| case |")
+                && !line.starts_with("| --- |"))
                 sections_.back().rows.push_back(line);
         }
     }
