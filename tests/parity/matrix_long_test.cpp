@@ -3,12 +3,14 @@
 // and rows that cover every combination of three settings, each in fp64 against one rank. With FOURFOLD_PARITY_REPORT
 // it writes a Markdown table, a section a test:
 //   FOURFOLD_PARITY_REPORT=tests/parity/report.md build/release/tests/trainer_matrix_long_test
+// and with FOURFOLD_PARITY_GO_ON=1 besides, only what that file does not have yet: a run that was stopped goes on.
 // With FOURFOLD_PARITY_GPU=1 all ranks keep their tensors on the first GPU and send them over Gloo; =nccl: over NCCL.
 #include "tests/parity/compare.h"
 #include "tests/parity/matrix.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -51,18 +53,92 @@ weights to the largest element of the one-rank tensor; the worst over all ranks,
 step). Bounds: losses 1e-12, gradients and their norm 1e-10, weights 1e-9.
 )";
 
-// Compares the cases and adds a section to the report; the first section begins it anew.
-void compare_and_report(const std::string& title, const std::vector<Case>& cases, bool first = false)
+constexpr std::string_view kColumns
+    = "| case | ranks | loss | held-out loss | gradient norm | gradients | weights | seconds | equal | mesh | mesh and "
+      "one rank |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |\n";
+
+std::string end_of_row(const Case& c, bool equal)
 {
-    const char* file = std::getenv("FOURFOLD_PARITY_REPORT");
-    std::ofstream report(file ? file : "/dev/null", first ? std::ios::trunc : std::ios::app);
-    ASSERT_TRUE(report) << "cannot write " << file;
-    report
-        << (first ? kHeading : "") << (first && on_gpu() ? "All tensors on one GPU.\n" : "") << "\n## " << title
-        << "\n| case | ranks | loss | held-out loss | gradient norm | gradients | weights | seconds | equal | mesh | "
-           "mesh and one rank |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |\n";
-    int failures = 0;
-    for (const Case& c : cases) {
+    return std::string(equal ? " | yes | " : " | **no** | ") + words(c.mesh) + " | " + words(c.model) + " |";
+}
+
+// The file of the report, which is whole after every case: a run that was stopped may go on where it was.
+class Report {
+public:
+    Report()
+        : file_(std::getenv("FOURFOLD_PARITY_REPORT"))
+    {
+        if (file_ == nullptr || std::getenv("FOURFOLD_PARITY_GO_ON") == nullptr)
+            return;
+        std::ifstream before(file_);
+        for (std::string line; std::getline(before, line);) {
+            if (line.starts_with("## "))
+                sections_.push_back({line.substr(3), {}, ""});
+            else if (!sections_.empty() && line.ends_with(" |") && !line.starts_with("| case |")
+                && !line.starts_with("| --- |"))
+                sections_.back().rows.push_back(line);
+        }
+    }
+    // What the report has of a case that was found equal; else empty.
+    [[nodiscard]] std::string known(const std::string& title, const Case& c) const
+    {
+        for (const Section& section : sections_)
+            for (const std::string& row : section.rows)
+                if (section.title == title && row.starts_with("| " + c.name + " | ")
+                    && row.ends_with(end_of_row(c, true)))
+                    return row;
+        return "";
+    }
+    // A section of it as far as it has come.
+    void set(const std::string& title, std::vector<std::string> rows, std::string summary)
+    {
+        auto section = std::ranges::find(sections_, title, &Section::title);
+        if (section == sections_.end())
+            section = sections_.insert(section, {title, {}, ""});
+        section->rows = std::move(rows);
+        section->summary = std::move(summary);
+        if (file_ == nullptr)
+            return;
+        std::string text = kHeading + std::string(on_gpu() ? "All tensors on one GPU.\n" : "");
+        for (const Section& each : sections_) {
+            text += "\n## " + each.title + '\n' + std::string(kColumns);
+            for (const std::string& row : each.rows)
+                text += row + '\n';
+            text += '\n' + each.summary + '\n';
+        }
+        ASSERT_TRUE(write_file_atomically(file_, text)) << "cannot write " << file_;
+    }
+
+private:
+    struct Section {
+        std::string title;
+        std::vector<std::string> rows;
+        std::string summary;
+    };
+    const char* file_;
+    std::vector<Section> sections_;
+};
+
+// Compares the cases that the report does not know to be equal, and writes their section of it.
+void compare_and_report(const std::string& title, const std::vector<Case>& cases)
+{
+    static Report report;
+    std::vector<std::string> rows;
+    for (const Case& c : cases)
+        rows.push_back(report.known(title, c));
+    std::size_t failures = 0, left = std::size_t(std::ranges::count(rows, ""));
+    const auto write = [&] {
+        auto made = rows;
+        std::erase(made, "");
+        report.set(title, made,
+            std::to_string(cases.size()) + " cases, " + std::to_string(failures) + " not equal"
+                + (left > 0 ? ", " + std::to_string(left) + " not compared yet." : "."));
+    };
+    write();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (!rows[i].empty())
+            continue;
+        const Case& c = cases[i];
         const auto begin = std::chrono::steady_clock::now();
         const auto worst = compare_with_one_rank(c, flags({"--fp64"}), flags({"--fp64"}));
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -70,18 +146,17 @@ void compare_and_report(const std::string& title, const std::vector<Case>& cases
             && worst.grad_norm < 1e-10 && worst.gradient < 1e-10 && worst.weight < 1e-9;
         EXPECT_TRUE(equal) << c.name << ": " << worst.problem << " " << worst.worst_tensor << " " << worst.gradient;
         failures += equal ? 0 : 1;
-        report << "| " << c.name << " | " << worst.mesh.gpus << " | " << scientific(worst.loss) << " | "
-               << scientific(worst.eval_loss) << " | " << scientific(worst.grad_norm) << " | "
-               << scientific(worst.gradient) << " | " << scientific(worst.weight) << " | " << std::lround(seconds)
-               << " | " << (equal ? "yes" : "**no**") << " | " << words(c.mesh) << " | " << words(c.model) << " |\n"
-               << std::flush;
+        --left;
+        rows[i] = "| " + c.name + " | " + std::to_string(worst.mesh.gpus) + " | " + scientific(worst.loss) + " | "
+            + scientific(worst.eval_loss) + " | " + scientific(worst.grad_norm) + " | " + scientific(worst.gradient)
+            + " | " + scientific(worst.weight) + " | " + std::to_string(std::lround(seconds)) + end_of_row(c, equal);
+        write();
     }
-    report << "\n" << cases.size() << " cases, " << failures << " not equal.\n";
 }
 
 TEST(Matrix, TablesInFp64)
 {
-    compare_and_report("The tables of cases", all_cases(), true);
+    compare_and_report("The tables of cases", all_cases());
 }
 TEST(Matrix, PrecisionsInFp64)
 {
