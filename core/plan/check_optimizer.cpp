@@ -32,6 +32,10 @@ void check_optimizer_in_backward(const ResolvedPlan& plan, Reasons& reasons)
         "it is known whether the step's loss and gradient norm stand out, found spike skip", "warn");
     refuse_if(run.documents.mask, "optimizer_in_backward_documents", "run.documents.mask",
         "it is known how many tokens of the step have a label, of which masked documents leave some out", false);
+    // The trainer's own variable (runner/trainer/start_up.h).
+    refuse_if(run.environment.contains("FOURFOLD_PADDING"), "optimizer_in_backward_padding", "run.environment",
+        "it is known how many tokens of the step have a label, of which FOURFOLD_PADDING leaves some out",
+        Json::object());
 }
 } // namespace
 

@@ -38,8 +38,10 @@ std::vector<Shipped> shipped()
 #ifdef FOURFOLD_EVERY_MESH
     plans.push_back(on_16384());
 #else
-    constexpr int kMostRanks = 256;
-    std::erase_if(plans, [](const Shipped& each) { return each.second.gpus > kMostRanks; });
+    constexpr int kMostRanks = 256, kMostMicroBatches = 64; // half a minute of a core each
+    std::erase_if(plans, [](const Shipped& each) {
+        return each.second.gpus > kMostRanks || each.second.training.micro_batches > kMostMicroBatches;
+    });
 #endif
     return plans;
 }
