@@ -13,6 +13,7 @@
 
 #include <filesystem>
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLayout;
@@ -75,6 +76,7 @@ private:
     QComboBox* m_target;
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
+    QCheckBox* m_rehearsesFirst;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
     QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find,
         *m_queue;
