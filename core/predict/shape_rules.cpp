@@ -2,8 +2,7 @@
 #include "core/predict/shape_rules.h"
 
 #include "core/base/text.h"
-#include "core/plan/plan_constants.h"
-#include "core/program/allocations.h"
+#include "core/program/block_attention.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,24 +44,11 @@ std::vector<std::string> shape_warnings(const ResolvedPlan& plan)
 
 std::string attention_warning(const ResolvedPlan& plan)
 {
-    constexpr int kVector = 8, kWidestHead = 256; // LibTorch's FlashAttention
-    const ModelShape& model = plan.model;
-    const Training& training = plan.training;
-    if (!is_our_trainer(constants_of(plan)) || plan.cluster.gpu.is_cpu()
-        || training.attention != AttentionKernel::flash2)
-        return {};
-    const char* const what = model.positions == Positions::alibi ? "linear biases"
-        : model.window.tokens > 0                                ? "windows"
-        : plan.run.documents.mask                                ? "masked documents"
-        : training.precision == Precision::fp32                  ? "numbers of 32 bits"
-        : model.head_dim % kVector != 0 || model.head_dim > kWidestHead
-        ? "heads that are wider than 256 or no multiple of 8"
-        : nullptr;
+    const char* const what = without_fused_attention(plan);
     if (what == nullptr)
         return {};
     return std::string("no fused attention of LibTorch takes ") + what
-        + ": the trainer computes it block by block, which may take several times as long as this prediction counts "
-          "(a rehearsal counts it)";
+        + ": the trainer computes it block by block, which takes several times as long and is counted so";
 }
 
 std::string capacity_warning(const ResolvedPlan& plan)

@@ -4,6 +4,7 @@
 #include "core/plan/plan_schedule.h"
 #include "core/program/allocation_list.h"
 #include "core/program/backward_memory.h"
+#include "core/program/block_attention.h"
 #include "core/program/gradients_on_their_way.h"
 #include "core/program/graph_forms.h"
 #include "core/program/modules_ahead.h"
@@ -372,6 +373,9 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
             slopes = larger(slopes, backward_bytes<Number>(plan, rank, true));
         add_allocation<Number>(list, MemoryKind::activations, Lifetime::backward, slopes, "gradients within a layer",
             "of activations, from product to product");
+        for (const Lifetime pass : {Lifetime::forward, Lifetime::backward})
+            add_allocation<Number>(list, MemoryKind::activations, pass,
+                block_attention_bytes<Number>(plan, rank, pass == Lifetime::backward), "blocks of attention");
         for (const Lifetime pass : {Lifetime::forward, Lifetime::backward})
             if (plan.layout.pp > 1 && training.offload != Offload::activations)
                 add_allocation<Number>(list, MemoryKind::activations, pass, layer_input_bytes<Number>(rank),

@@ -2,6 +2,7 @@
 #include "core/program/layer_operations.h"
 
 #include "core/plan/plan_schedule.h"
+#include "core/program/block_attention.h"
 #include "core/program/fp8_operations.h"
 #include "core/program/own_passes.h"
 #include "core/program/plain_forms.h"
@@ -23,6 +24,14 @@ bool fused_attention(const Training& training)
 void add_attention(std::vector<Operation>& list, const ResolvedPlan& plan, const RankShape& rank,
     const AttentionRow& row, double layers, double recompute)
 {
+    if (const double by_blocks = attended_by_blocks(plan, row); by_blocks > 0) {
+        if (row.windowed > 0)
+            add_block_attention(list, plan, rank, row, layers * row.windowed, true, recompute);
+        if (by_blocks > row.windowed)
+            add_block_attention(list, plan, rank, row, layers * (1 - row.windowed), false, recompute);
+        if (by_blocks == 1)
+            return;
+    }
     const bool fused = fused_attention(plan.training);
     const bool ring = plan.layout.cp > 1 && plan.training.cp_method != CpMethod::ulysses;
     // Windows are taken as spread evenly over the layers; kernels that keep the scores in memory compute them all.
@@ -35,7 +44,7 @@ void add_attention(std::vector<Operation>& list, const ResolvedPlan& plan, const
         .fused = fused,
         .blocks = ring ? rank.cp : 1};
     core.score_bytes = core.batch * core.queries * core.keys * rank.element_bytes;
-    if (windowed > 0) {
+    if (windowed > 0 && attended_by_blocks(plan, row) == 0) {
         Attention window = core;
         window.keys = plan.model.window_keys(rank.seq_len);
         window.score_bytes = 0;

@@ -2,6 +2,7 @@
 #include "core/rehearsal/rehearsal_prices.h"
 
 #include "core/cost/prices.h"
+#include "core/program/block_attention.h"
 
 #include <algorithm>
 
@@ -21,6 +22,7 @@ GroupKind group_called(std::string_view wanted)
 
 RehearsalPrices::RehearsalPrices(const ResolvedPlan& plan)
     : context_(plan)
+    , exact_(times_of_exact_products(plan))
     , ring_blocks_(plan.training.cp_method == CpMethod::ulysses ? 1 : plan.layout.cp)
 {
 }
@@ -37,8 +39,9 @@ double RehearsalPrices::wire(std::string_view group, const WireOperation& asked)
     return price_collective(collective, context_).seconds;
 }
 
-double RehearsalPrices::product(const Gemm& product) const
+double RehearsalPrices::product(const Gemm& product, bool exact) const
 {
+    const double times = exact ? exact_ : 1;
     // The two products of attention in memory, scores and what they weigh: half of what the planner has for both.
     constexpr double kWidestHead = 512;
     if (const double head_dim = std::min(product.n, product.k); product.batch > 1 && head_dim <= kWidestHead) {
@@ -48,9 +51,9 @@ double RehearsalPrices::product(const Gemm& product) const
             .batch = product.batch,
             .causal = false,
             .fused = false};
-        return price({.work = both}, context_).seconds / 2;
+        return price({.work = both}, context_).seconds / 2 * times;
     }
-    return price({.work = product}, context_).seconds;
+    return price({.work = product}, context_).seconds * times;
 }
 
 double RehearsalPrices::attention(Attention attention, Phase phase) const

@@ -14,7 +14,8 @@ public:
     explicit RehearsalPrices(const ResolvedPlan& plan);
     // Seconds once every member is there. `group`: as in the trainer's events, "tp", "pp_back".
     [[nodiscard]] double wire(std::string_view group, const WireOperation& asked) const;
-    [[nodiscard]] double product(const Gemm& product) const; // batched, no wider than a head: one of attention's
+    // Batched, no wider than a head: one of attention's. `exact`: in 32 bits, whatever the plan's numbers.
+    [[nodiscard]] double product(const Gemm& product, bool exact = false) const;
     [[nodiscard]] double attention(Attention attention, Phase phase) const;
     [[nodiscard]] double traffic(double bytes) const; // of a kernel that is bound by the memory
     [[nodiscard]] double host_copy(double bytes) const; // one way between the memories of device and host
@@ -22,6 +23,7 @@ public:
 
 private:
     CostContext context_;
+    double exact_; // times as long as the plan's products take those in 32 bits
     double ring_blocks_; // of what the kernel is called with, in how many parts it is cut: slower than whole
 };
 

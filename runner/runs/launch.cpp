@@ -116,7 +116,7 @@ Expected<void> rehearse_first(
     const auto rehearsal = rehearse_plan({.plan = plan, .trainer = trainer, .timeout_s = kMostSeconds}, stop);
     if (rehearsal && rehearsal->at("problem").is_string())
         return Problem{ProblemCode::failed, "it would not run: " + rehearsal->at("problem").get<std::string>(),
-            "change the plan, or start it unrehearsed with fourfold run --no-rehearse", plan.where};
+            "change the plan, or start it unrehearsed: --no-rehearse, or the switch beside the steps", plan.where};
     if (!rehearsal && rehearsal.error().code == ProblemCode::cancelled)
         return rehearsal.error();
     if (!rehearsal)

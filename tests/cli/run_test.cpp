@@ -213,8 +213,8 @@ TEST_F(Run, WhatARehearsalFoundIsNotStarted)
     const Output found = fourfold({"run", tiny_plan()});
     EXPECT_EQ(found.status, 1);
     EXPECT_THAT(found.err,
-        HasSubstr("it would not run: the ranks wait for each other (change the plan, or start it unrehearsed with "
-                  "fourfold run --no-rehearse)"));
+        HasSubstr("it would not run: the ranks wait for each other (change the plan, or start it unrehearsed: "
+                  "--no-rehearse, or the switch beside the steps)"));
     EXPECT_EQ(history().size(), 0u);
     EXPECT_EQ(fourfold({"run", tiny_plan(), "--no-rehearse"}).status, 0);
     setenv("FAKE_REHEARSAL", "no verdict", 1);

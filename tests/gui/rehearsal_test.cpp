@@ -7,6 +7,7 @@
 #include "tests/gui/runs_fixture.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QLabel>
 
@@ -73,6 +74,20 @@ private slots:
                     .contains(QStringLiteral("rank 1 waits for rank 0")));
         QVERIFY(!bad->findChild<TimelineView*>(QStringLiteral("plannedStep"))->isVisible());
         bad->close();
+
+        const auto runs = [] {
+            const auto store = HistoryStore::open(Fixture::historyFile(), StoreMode::read_only);
+            const auto list = store ? store->list() : Expected<std::vector<RunSummary>>(store.error());
+            return list ? int(list->size()) : 0;
+        };
+        const int before = runs();
+        // Such a plan starts where nobody wants it rehearsed first.
+        w.window.findChild<QCheckBox*>(QStringLiteral("rehearsesFirst"))->click();
+        QVERIFY(
+            w.window.findChild<QLabel*>(QStringLiteral("message"))->text().contains(QStringLiteral("Not rehearsed")));
+        QTest::mouseClick(w.button("start"), Qt::LeftButton);
+        QVERIFY(w.ends());
+        QCOMPARE(runs(), before + 1);
         qunsetenv("FAKE_REHEARSAL");
     }
 };

@@ -72,6 +72,56 @@ TEST_P(RehearsedTime, IsNearThePlanned)
 INSTANTIATE_TEST_SUITE_P(
     Plans, RehearsedTime, ::testing::ValuesIn(shipped()), [](const auto& info) { return info.param.first; });
 
+// Attention that no fused kernel of LibTorch takes: time, memory and products of its blocks.
+class BlockAttention : public ::testing::TestWithParam<fourfold::testing::Case> { };
+
+TEST_P(BlockAttention, IsPlannedAsARehearsalDoesIt)
+{
+    const fourfold::testing::TemporaryFolder folder; // its tokens are not read
+    const ResolvedPlan plan = fourfold::testing::tiny_plan(fourfold::testing::write_tokens(folder.path()),
+        joined(joined({"cluster=\"dgx-h100\"", "gpus=1", "training.seq_len=4096", "training.micro_batch=2",
+                          "training.global_batch=4", "training.precision=\"bf16\""},
+                   GetParam().model),
+            GetParam().mesh));
+    const auto rehearsed = rehearse(plan);
+    ASSERT_TRUE(rehearsed) << rehearsed.error().line();
+    const Prediction planned = predict(plan);
+    const Json& stage = (*rehearsed)["stages"][0];
+    constexpr double kTime = 0.15, kMemory = 0.05;
+    EXPECT_NEAR((*rehearsed)["step_time_s"].get<double>() / planned.step_time_s.value_or(0), 1, kTime);
+    EXPECT_NEAR(planned.memory_by_stage.at(0).total() / stage["peak_tensors_gib"].get<double>(), 1, kMemory);
+
+    // Two products a pass and five back for every block of 128 queries and the keys that one of them may see.
+    const ModelShape& model = plan.model;
+    double scores = 0;
+    for (int layer = 0; layer < model.layers; ++layer)
+        for (int64_t begin = 0; begin < plan.training.seq_len; begin += 128) {
+            const int64_t first = model.windowed(layer) ? std::max<int64_t>(0, begin - model.window.tokens + 1) : 0;
+            scores += 128.0 * double(begin + 128 - first);
+        }
+    const double q = double(model.heads) * double(model.head_dim), kv = double(model.kv_heads) * double(model.head_dim);
+    const double layer = double(model.hidden) * (2 * q + 2 * kv + (model.gated() ? 3 : 2) * double(model.ffn));
+    const double weights = model.layers * layer + double(model.hidden) * double(plan.padded_vocab);
+    const double tokens = double(plan.training.seq_len) * plan.training.global_batch;
+    EXPECT_DOUBLE_EQ(
+        stage["step_flops"].get<double>(), 6 * weights * tokens + 7 * 2 * q * scores * plan.training.global_batch);
+}
+
+const fourfold::testing::Case kByBlocks[] = {
+    {"linear_biases", {},
+        {R"(model={"model_type":"bloom","vocab_size":32000,"hidden_size":1024,"n_layer":6,"n_head":16})"}},
+    {"windows", {},
+        {R"(model={"model_type":"mistral","vocab_size":32000,"tie_word_embeddings":false,"hidden_size":1024,)"
+         R"("num_hidden_layers":6,"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":2816,)"
+         R"("sliding_window":1000,"max_position_embeddings":4096})"}},
+    {"numbers_of_32_bits", {"training.precision=\"fp32\""},
+        {R"(model={"model_type":"llama","vocab_size":32000,"tie_word_embeddings":false,"hidden_size":1024,)"
+         R"("num_hidden_layers":6,"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":2816,)"
+         R"("max_position_embeddings":4096})"}},
+};
+INSTANTIATE_TEST_SUITE_P(
+    Plans, BlockAttention, ::testing::ValuesIn(kByBlocks), [](const auto& info) { return info.param.name; });
+
 ResolvedPlan tiny(const std::vector<std::string>& assignments)
 {
     const fourfold::testing::TemporaryFolder folder; // its tokens are not read

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The trace event of a run: the spans that really were, in the form of the planner's timeline.
 #include "core/schedule/chrome_trace.h"
+#include "tests/parity/compare.h"
 #include "tests/parity/event_schema.h"
 #include "tests/parity/ranks.h"
 #include "tests/parity/tiny_plans.h"
@@ -58,6 +59,38 @@ TEST(Trace, HoldsEveryActionOfTheScheduleOnEveryPipelineRank)
                 EXPECT_GE(span.start_s, (actions[{SpanKind::forward, span.chunk, span.micro_batch}].end_s));
             }
         }
+    }
+}
+
+// Where each rank has one expert, the busiest rank is that of the busiest expert.
+TEST(StepEvents, TellTheLoadOfTheBusiestExpertParallelRank)
+{
+    const std::vector<std::string> experts{
+        "model.model_type=\"mixtral\"", "model.num_local_experts=4", "model.num_experts_per_tok=2", "run.steps=2"};
+    for (const int ranks_of_experts : {4, 1}) {
+        const TemporaryFolder folder;
+        const ResolvedPlan plan = tiny_plan(write_tokens(folder.path()),
+            joined({"gpus=4", "layout.dp=4", "layout.ep=" + std::to_string(ranks_of_experts)}, experts));
+        Ranks ranks(4, {trainer_program(), "--plan", write_plan(plan, folder.path()), "--run-dir", folder.path()},
+            folder.path());
+        for (const int status : ranks.wait(150s))
+            ASSERT_EQ(status, 0) << ranks.log(0) << ranks.log(3);
+        int steps = 0;
+        for (const Json& event : ranks.events(0)) {
+            if (event["event"] != "step")
+                continue;
+            ++steps;
+            EXPECT_EQ(schema_violation(event), "");
+            const Json& load = event["experts"];
+            EXPECT_EQ(load.contains("busiest_rank"), ranks_of_experts > 1);
+            EXPECT_EQ(load.contains("ranks"), ranks_of_experts > 1);
+            if (ranks_of_experts > 1) {
+                EXPECT_EQ(load["ranks"], ranks_of_experts);
+                EXPECT_DOUBLE_EQ(load["busiest_rank"].get<double>(), load["busiest"].get<double>());
+                EXPECT_GT(load["busiest_rank"].get<double>(), 1);
+            }
+        }
+        EXPECT_EQ(steps, 2);
     }
 }
 

@@ -259,6 +259,11 @@ TEST_F(TuiRuns, WhatARehearsalFoundIsNotStarted)
     program.type("4sy");
     ASSERT_TRUE(program.shows("it would not run: the ranks wait for each other")) << program.grid().text();
     EXPECT_TRUE(stored().empty());
+    program.type("p");
+    ASSERT_TRUE(program.shows("Not rehearsed: that it fits")) << program.grid().text();
+    program.type("sy");
+    ASSERT_TRUE(program.shows("Running")) << program.grid().text();
+    EXPECT_EQ(stored().size(), 1U);
 }
 
 // The terminal is closed; the run goes on; the next start follows it, from the first step on, and stops it.

@@ -112,6 +112,14 @@ RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string
     return setup;
 }
 
+void leave_out_rehearsal(RunSetup& setup)
+{
+    if (!setup.request)
+        return;
+    setup.request->rehearse = false;
+    add_line(setup.note, kUnrehearsed);
+}
+
 const char* state_label(RunState state)
 {
     // In the order of the states.

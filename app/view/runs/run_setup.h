@@ -39,6 +39,11 @@ struct RunSetup {
 // `target` as in load_target(); `steps` overrides the plan's.
 RunSetup prepare_run(const Plan& plan, const Presets& presets, const std::string& target, std::optional<int> steps);
 
+// The run starts without a rehearsal on this computer; the note says what that leaves unproven.
+void leave_out_rehearsal(RunSetup& setup);
+inline constexpr const char* kUnrehearsed
+    = "Not rehearsed: that it fits and that no rank waits for ever is not proven before it starts";
+
 // "Running", "Out of memory", ...
 const char* state_label(RunState state);
 

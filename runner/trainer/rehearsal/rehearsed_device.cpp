@@ -128,7 +128,7 @@ KernelWork product(const at::Tensor& a, const at::Tensor& b)
     const double n = double(b.size(-1)), k = double(a.size(-1)), m = double(a.size(-2));
     const Gemm gemm{
         .m = m, .n = n, .k = k, .batch = a.dim() > 2 ? double(a.size(0)) : 1, .narrow = a.itemsize() == 1}; // of 8 bits
-    return {.flops = flops(gemm), .seconds = prices->product(gemm)};
+    return {.flops = flops(gemm), .seconds = prices->product(gemm, a.scalar_type() == at::kFloat)};
 }
 
 // query, key at `first`; whether it is causal at `causal`. [b, heads, s, head_dim]

@@ -97,7 +97,7 @@ TEST(RuntimeSwitches, BlockingLaunchesHideNothing)
     EXPECT_GT(*blocking.step_time_s, *usual.step_time_s);
 }
 
-// What the trainer does instead takes several times as long: it is said, not silently left out.
+// What the trainer does instead takes several times as long: it is said beside the price.
 TEST(AttentionKernels, ThatTheTrainerDoesNotHaveOnGpusAreSaid)
 {
     const auto says

@@ -13,6 +13,7 @@
 #include "core/plan/fields.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGridLayout>
@@ -41,6 +42,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
     , m_hosts(new QLineEdit)
     , m_steps(new QSpinBox)
     , m_data(new ValueEdit([this](const QString& text) { return takeData(text); }))
+    , m_rehearsesFirst(new QCheckBox(tr("Rehearse before it starts")))
     , m_plan(makeWords("heading"))
     , m_layout(makeWords("muted"))
     , m_expected(makeWords("muted"))
@@ -82,6 +84,7 @@ RunForm::RunForm(PlanDocument& document, RunController& controller, QWidget* par
         m_stepsEdited = true;
         refresh();
     });
+    connect(m_rehearsesFirst, &QCheckBox::toggled, this, &RunForm::refresh);
     connect(m_start, &QPushButton::clicked, this, &RunForm::start);
     connect(m_stop, &QPushButton::clicked, this, [this] {
         const bool isRun = m_controller.work() != RunController::Work::check; // a look at nodes loses nothing
@@ -135,6 +138,8 @@ QLayout* RunForm::makeFields()
     named(m_hosts, "hosts", tr("SSH hosts, separated by commas"))->setPlaceholderText(tr("user@host1, host2:2222"));
     named(m_steps, "steps", tr("Steps"))->setRange(1, 100'000'000);
     m_steps->setGroupSeparatorShown(true);
+    m_rehearsesFirst->setObjectName(QStringLiteral("rehearsesFirst"));
+    m_rehearsesFirst->setChecked(true);
     m_restart->setEnabled(false);
     auto* grid = new QGridLayout;
     const int margin = 12; // where the scroll bar comes its room is the margin
@@ -158,6 +163,7 @@ QLayout* RunForm::makeFields()
            "at the plan's folder. How they are mixed: Edit, Every field of the plan"));
     grid->addWidget(labelOf(tr("Data"), m_data), row, 0);
     grid->addLayout(rowOf({{m_data, 1}, m_chooseData}, 4), row++, 1);
+    grid->addWidget(m_rehearsesFirst, row++, 1);
     add(tr("Target"), m_target);
     grid->addWidget(m_hosts, row++, 1);
     // A button must not move away from under the pointer: the room of the hosts is kept, what is said of the target is
@@ -211,6 +217,8 @@ void RunForm::refresh()
     if (m_stepsEdited)
         steps = m_steps->value();
     m_setup = view::prepare_run(m_document->plan(), m_document->presets(), target().toStdString(), steps);
+    if (!m_rehearsesFirst->isChecked())
+        view::leave_out_rehearsal(m_setup);
     if (!m_stepsEdited && m_setup.steps > 0) {
         const QSignalBlocker blocker(m_steps);
         m_steps->setValue(m_setup.steps);

@@ -13,6 +13,7 @@
 
 #include <filesystem>
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QLayout;
@@ -80,6 +81,7 @@ private:
     QLineEdit* m_hosts;
     QSpinBox* m_steps;
     ValueEdit* m_data;
+    QCheckBox* m_rehearsesFirst;
     QLabel *m_plan, *m_layout, *m_expected, *m_message;
     QPushButton *m_start, *m_stop, *m_detach, *m_preview, *m_check, *m_sweep, *m_restart, *m_rehearse, *m_find,
         *m_queue, *m_chooseData;

@@ -64,11 +64,29 @@ void RunQuestion::ask_steps()
     desk_.open(std::move(prompt));
 }
 
+bool RunQuestion::key(const Key& key)
+{
+    if (key.is('t'))
+        ask_target();
+    else if (key.is('n'))
+        ask_steps();
+    else if (key.is('F'))
+        find_cluster();
+    else if (key.is('p')) {
+        rehearses_ = !rehearses_;
+        desk_.tell(rehearses_ ? "Runs are rehearsed before they start" : view::kUnrehearsed);
+    } else
+        return false;
+    return true;
+}
+
 std::optional<view::RunSetup> RunQuestion::set_up()
 {
     const view::PlanState& state = desk_.plan().state();
     view::RunSetup setup
         = view::prepare_run(state.plan(), state.presets(), target_, steps_ > 0 ? std::optional(steps_) : std::nullopt);
+    if (!rehearses_)
+        view::leave_out_rehearsal(setup);
     if (setup.request)
         return setup;
     desk_.tell(
@@ -85,6 +103,8 @@ void RunQuestion::draw(Canvas& canvas, const Rect& line) const
     column = canvas.text(line.row, column, desk_.keyed("  `n`"), kHeading);
     column = canvas.text(line.row, column, " for ", kMuted);
     column = canvas.text(line.row, column, steps_text(), kBold);
+    column = canvas.text(line.row, column, desk_.keyed("  `p`"), kHeading);
+    column = canvas.text(line.row, column, rehearses_ ? " rehearsed first" : " not rehearsed", kMuted);
     if (const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved())
         canvas.text_in(line.row, column + 2, line.columns - column - 3,
             plan->model.name + ", " + view::layout_line(plan->layout), kMuted);
@@ -93,7 +113,9 @@ void RunQuestion::draw(Canvas& canvas, const Rect& line) const
 std::vector<std::string> RunQuestion::lines() const
 {
     std::vector<std::string> lines{
-        "On " + target_text() + ", for " + steps_text() + desk_.keyed("; `t` and `n` change it, `s` starts a run")};
+        "On " + target_text() + ", for " + steps_text() + desk_.keyed("; `t` and `n` change it, `s` starts a run"),
+        (rehearses_ ? std::string("Rehearsed before it starts") : view::kUnrehearsed)
+            + desk_.keyed("; `p` changes it")};
     if (const std::optional<ResolvedPlan>& plan = desk_.plan().state().resolved())
         lines.push_back(plan->model.name + ", " + view::layout_line(plan->layout));
     return lines;
@@ -104,6 +126,8 @@ std::vector<std::string> RunQuestion::arguments() const
     std::vector<std::string> arguments{"--target", target_};
     if (steps_ > 0)
         arguments.insert(arguments.end(), {"--steps", std::to_string(steps_)});
+    if (!rehearses_)
+        arguments.emplace_back("--no-rehearse");
     return arguments;
 }
 

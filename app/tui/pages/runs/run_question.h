@@ -24,6 +24,7 @@ public:
     void ask_target();
     void find_cluster(); // behind a name; what is found becomes the target
     void ask_steps();
+    bool key(const Key& key); // one of those that `draw` shows, or `F`
     [[nodiscard]] std::optional<view::RunSetup> set_up(); // of the plan on show; a refusal is told
 
     void draw(Canvas& canvas, const Rect& line) const;
@@ -38,6 +39,7 @@ private:
     Desk& desk_;
     std::string target_ = "local";
     int steps_ = 0; // 0: the plan's
+    bool rehearses_ = true; // before a start
 };
 
 } // namespace fourfold::tui

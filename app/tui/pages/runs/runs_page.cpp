@@ -222,14 +222,8 @@ bool RunsPage::key(const Key& key)
         show_queue();
     else if (key.is('f'))
         follow_which();
-    else if (key.is('t'))
-        question_.ask_target();
-    else if (key.is('n'))
-        question_.ask_steps();
     else if (key.is('c'))
         nodes_.look(question_.target());
-    else if (key.is('F'))
-        question_.find_cluster();
     else if (key.is('S'))
         ask_to_sweep();
     else if (key.is('e'))
@@ -253,7 +247,7 @@ bool RunsPage::key(const Key& key)
     else if (key.code == Key::escape)
         return charts_.let_go();
     else
-        return false;
+        return question_.key(key);
     return true;
 }
 
@@ -476,7 +470,8 @@ std::vector<Command> RunsPage::commands()
         {"Start the last run again", "r", press('r')}, {"Measure a table of layouts", "S", press('S')},
         {"Export the measured table, or a curve", "e", press('e')}, {"Follow a run", "f", press('f')},
         {"Leave the run, which goes on", "d", press('d')}, {"Where it runs", "t", press('t')},
-        {"Number of steps", "n", press('n')}, {"Find a cluster", "F", press('F')}, {"Check the nodes", "c", press('c')},
+        {"Number of steps", "n", press('n')}, {"Rehearse before a start, or not", "p", press('p')},
+        {"Find a cluster", "F", press('F')}, {"Check the nodes", "c", press('c')},
         {"A step that was traced, beside the predicted one", "v", press('v')},
         {"Read the charts off at a step", "h l", press('l')}, {"Show the charts as a table", "T", press('T')},
         {"Alerts of the run's watch", "A", press('A')}, {"Log of the run", "L", press('L')},
