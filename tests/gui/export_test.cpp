@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is written of pictures and tables: the whole of them, told when it fails, and told apart when it is read again.
 #include "app/desktop/dialogs/report_export.h"
+#include "app/desktop/look/sized_for.h"
 #include "app/desktop/pages/compare/compare_page.h"
+#include "app/desktop/pages/plan/plan_page.h"
 #include "app/desktop/widgets/cards/card_export.h"
 #include "app/desktop/widgets/charts/comparison_chart.h"
 #include "app/desktop/widgets/timeline/timeline_view.h"
 #include "app/models/shared/text.h"
 #include "app/view/compare/published.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/support.h"
 
 #include <QHelpEvent>
@@ -201,6 +204,32 @@ private slots:
         for (const std::vector<Cell>& row : rows.rows)
             ids << fromUtf8(shown(row[at], rows.columns[at]));
         QVERIFY(ids[1] != ids[2] && ids[1].startsWith(fromUtf8(table->name)));
+    }
+
+    // Nothing can be asked of paper: no text of a report ends in an ellipsis.
+    void whatIsOnPaperIsWhole()
+    {
+        WindowFixture w;
+        QVERIFY(w.open(QStringLiteral("paper.plan.json")) && w.answered());
+        const ReportPage page = w.window.planPage().report();
+        QStringList cut;
+        int texts = 0;
+        for (const ReportPart& part : page.parts) {
+            if (!part.widget)
+                continue;
+            const SizedFor sized(*part.widget, {760, part.height});
+            QList<QWidget*> drawn = part.widget->findChildren<QWidget*>();
+            drawn << part.widget;
+            for (QWidget* widget : drawn) {
+                for (const DrawnText& one : drawnTexts(*widget)) {
+                    ++texts;
+                    if (one.text.contains(QChar(0x2026)))
+                        cut << one.text;
+                }
+            }
+        }
+        QVERIFY(texts > 30);
+        QCOMPARE(cut.join(QLatin1Char('\n')), QString());
     }
 
     void chartsAreInTheReport()

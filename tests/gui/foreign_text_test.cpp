@@ -14,6 +14,7 @@
 #include "app/models/shared/table_model.h"
 #include "core/history/annotations.h"
 #include "core/history/store.h"
+#include "tests/gui/drawn_text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/support.h"
 
@@ -289,6 +290,27 @@ private slots:
         const QString wrong = w.faults();
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
         QVERIFY(w.evil > 0);
+    }
+
+    // A part of a path that is longer than a line of the box would be cut at its edge.
+    void ofAMessageOfAnyLengthIsReadWhole()
+    {
+        Fixture w;
+        const std::string longest(255, 'n');
+        int boxes = 0;
+        QString read, cut;
+        test::DialogWatch watch([&](QMessageBox& box) {
+            ++boxes;
+            cut = test::unreadableTexts(box).join(QLatin1Char('\n'));
+            for (const QLabel* label : box.findChildren<QLabel*>())
+                read += label->text() + QLatin1Char('\n');
+        });
+        showProblem(&w.window, QStringLiteral("x"),
+            {ProblemCode::failed, "found " + longest, longest, "/a/folder/" + longest + "/plan.json"});
+        QCOMPARE(boxes, 1);
+        QCOMPARE(cut, QString());
+        QVERIFY2(read.contains(QStringLiteral("Where: /a/folder/nnn")), qPrintable(read));
+        QVERIFY2(read.contains(QStringLiteral("/plan.json")), qPrintable(read));
     }
 
     // Qt takes a tool tip for HTML when it looks like it.

@@ -4,7 +4,6 @@
 #include "app/desktop/main_window.h"
 #include "app/desktop/pages/history/history_page.h"
 #include "app/desktop/pages/runs/cluster_dialog.h"
-#include "app/desktop/pages/runs/find_dialog.h"
 #include "app/desktop/pages/runs/node_report.h"
 #include "app/desktop/pages/runs/queue_panel.h"
 #include "app/desktop/pages/runs/run_details.h"
@@ -19,7 +18,6 @@
 #include "app/models/plan/preset_model.h"
 #include "app/models/shared/text.h"
 #include "app/view/history/history_access.h"
-#include "tests/fake_slurm.h"
 #include "tests/gui/drawn_text.h"
 #include "tests/gui/hands.h"
 #include "tests/gui/runs_fixture.h"
@@ -39,7 +37,6 @@
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTableView>
-#include <QTemporaryDir>
 #include <QTest>
 
 using namespace fourfold;
@@ -343,65 +340,6 @@ private slots:
             w.child<QComboBox>("cluster")->currentData(PresetModel::IdRole).toString(), QStringLiteral("our-node"));
     }
 
-    // From a name to the plan's hardware: a click, a word, Enter and Enter.
-    void aClusterIsFoundAndBecomesThePlansHardware()
-    {
-        Fixture w(test::tinyPlan(5, 5));
-        const QTemporaryDir tools;
-        const QByteArray before = qgetenv("PATH");
-        qputenv("PATH",
-            QByteArray::fromStdString(fakes::put_fake_slurm(tools.path().toStdString()).string()) + ':' + before);
-        QStringList said;
-        QString unreadable, partition;
-        bool found = false;
-        const test::WhenDialog<FindDialog> dialog([&](FindDialog& find) {
-            const auto line = [&](const char* name) { return find.findChild<QLineEdit*>(QString::fromLatin1(name)); };
-            const auto* words = find.findChild<QLabel*>(QStringLiteral("findSaid"));
-            auto* take = find.findChild<QPushButton*>(QStringLiteral("findTake"));
-            QVERIFY(!take->isEnabled());
-            QTest::keyClicks(line("findName"), QStringLiteral("-x"));
-            QTest::keyClick(&find, Qt::Key_Return);
-            said << words->text();
-            line("findName")->selectAll();
-            QTest::keyClicks(line("findName"), QStringLiteral("local"));
-            QTest::keyClick(&find, Qt::Key_Return);
-            found = QTest::qWaitFor([&] { return take->isEnabled(); }, kPatience);
-            said << words->text();
-            partition = find.findChild<QComboBox*>(QStringLiteral("findPartition"))->currentData().toString();
-            line("findOptions")->setText(QStringLiteral("--wrap=x"));
-            said << words->text();
-            QVERIFY(!take->isEnabled());
-            line("findOptions")->clear();
-            line("findAccount")->setText(QStringLiteral("project"));
-            line("findId")->setText(QStringLiteral("our-slurm"));
-            QTest::qWait(50); // laid out anew
-            unreadable = (test::unreadableTexts(find) + test::shortenedWithoutTip(find)).join(QLatin1Char('\n'));
-            if (const QString file = qEnvironmentVariable("FOURFOLD_PICTURE"); !file.isEmpty())
-                find.grab().save(file);
-            QTest::keyClick(&find, Qt::Key_Return);
-        });
-        QTest::mouseClick(w.button("findCluster"), Qt::LeftButton);
-        qputenv("PATH", before);
-        QVERIFY(dialog.came());
-        QVERIFY(found);
-        QCOMPARE(said.size(), 3);
-        QVERIFY2(said[0].contains(QStringLiteral("is not a host name")), qPrintable(said[0]));
-        QVERIFY2(said[1].contains(QStringLiteral("nearest cluster")) || said[1].contains(QStringLiteral("a100")),
-            qPrintable(said[1]));
-        QVERIFY2(said[2].contains(QStringLiteral("--wrap=x")), qPrintable(said[2]));
-        QCOMPARE(partition, QStringLiteral("gpu"));
-        QCOMPARE(unreadable, QString());
-        QCOMPARE(w.runs().form().target(), QStringLiteral("our-slurm"));
-        const Expected<Target> target = load_target("our-slurm");
-        QVERIFY(target.has_value());
-        QCOMPARE(target->slurm->partition, std::string("gpu"));
-        QCOMPARE(target->slurm->account, std::string("project"));
-        const Json& plan = w.document().plan().document;
-        QCOMPARE(plan["gpus"].get<int>(), 8);
-        const Expected<Cluster> cluster = Presets().cluster(plan["cluster"].get<std::string>());
-        QVERIFY(cluster && cluster->gpu.id.starts_with("a100"));
-    }
-
     void aSweepFillsItsTable()
     {
         Fixture w(test::tinyPlan(6, 5));
@@ -412,7 +350,13 @@ private slots:
             QVERIFY(!start->isEnabled()); // a column is missing, and it says so
             QVERIFY(
                 dialog.findChild<QLabel*>(QStringLiteral("sweepSaid"))->text().contains(QStringLiteral("micro_batch")));
+            const auto* said = dialog.findChild<QLabel*>(QStringLiteral("sweepSaid"));
+            QCOMPARE(said->property("role").toString(), QStringLiteral("bad"));
+            const int width = dialog.minimumSizeHint().width();
+            layouts->setPlainText(QStringLiteral("tp,cp,pp,micro_batch\n") + QString(300, QLatin1Char('x')));
+            QVERIFY(dialog.minimumSizeHint().width() <= width); // a word without end does not widen it
             layouts->setPlainText(QStringLiteral("tp,cp,pp,micro_batch\n2,1,1,1\n1,1,1,1\n8,1,1,1\n"));
+            QCOMPARE(said->property("role").toString(), QStringLiteral("normal"));
             dialog.findChild<QLineEdit*>(QStringLiteral("sweepGpuCounts"))->setText(QStringLiteral("2"));
             QTest::mouseClick(start, Qt::LeftButton);
         });
@@ -441,6 +385,11 @@ private slots:
         const auto* tabs = w.runs().details().findChild<QTabBar*>(QStringLiteral("cardSwitch"));
         QCOMPARE(tabs->tabRect(0).left(), 0); // the new tab has made room for itself
         QVERIFY(tabs->tabRect(RunDetails::sweep).right() < tabs->width());
+        auto* shown = w.child<QComboBox>("measuredShow");
+        QTRY_VERIFY(shown->isVisible());
+        QTest::qWait(50); // laid out
+        for (const test::DrawnText& one : test::drawnTexts(*shown))
+            QVERIFY2(!one.text.contains(QChar(0x2026)), qPrintable(one.text));
     }
 
     void aSecretIsAskedForAndMayBeDeclined()

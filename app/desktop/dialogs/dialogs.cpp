@@ -35,15 +35,27 @@ QString labelText(const QString& text, int longest)
     return shown;
 }
 
+namespace {
+// A message box breaks its lines between words and at the slashes of a path; a part that is longer than a line would be
+// cut at its edge.
+QString boxText(const std::string& text)
+{
+    QStringList parts = fromUtf8(text).split(QLatin1Char('/'));
+    for (QString& part : parts)
+        part = labelText(part);
+    return parts.join(QLatin1Char('/'));
+}
+} // namespace
+
 void showProblem(QWidget* parent, const QString& title, const Problem& problem)
 {
-    QMessageBox box(QMessageBox::Warning, title, fromUtf8(problem.message), QMessageBox::Ok, parent);
+    QMessageBox box(QMessageBox::Warning, title, boxText(problem.message), QMessageBox::Ok, parent);
     box.setObjectName(QStringLiteral("problem"));
     QStringList more;
     if (!problem.where.empty())
-        more << tr("Where: %1").arg(fromUtf8(problem.where));
+        more << tr("Where: %1").arg(boxText(problem.where));
     if (!problem.hint.empty())
-        more << tr("What to do: %1").arg(fromUtf8(problem.hint));
+        more << tr("What to do: %1").arg(boxText(problem.hint));
     box.setInformativeText(more.join(QLatin1Char('\n')));
     box.setTextInteractionFlags(Qt::TextSelectableByMouse);
     box.exec();

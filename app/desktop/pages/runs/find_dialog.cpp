@@ -158,7 +158,15 @@ void FindDialog::look()
     if (!asked) {
         changeRole(m_said, QStringLiteral("bad"));
         m_said->setText(labelText(fromUtf8(asked.error().line())));
+        askAgain();
     }
+}
+
+// The field had no focus while it was busy: what was typed wrong is typed anew at once.
+void FindDialog::askAgain()
+{
+    m_name->setFocus();
+    m_name->selectAll();
 }
 
 void FindDialog::receive()
@@ -174,6 +182,8 @@ void FindDialog::receive()
     if (const QString text = lines.join(QLatin1Char('\n')); text != m_found->toPlainText())
         m_found->setPlainText(text);
     showState();
+    if (!m_finder->is_busy() && !m_finder->found())
+        askAgain();
 }
 
 void FindDialog::fill()

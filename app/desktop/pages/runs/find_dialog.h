@@ -35,6 +35,7 @@ private:
     QWidget* makeQuestions();
     QWidget* makeControls(const Presets& presets);
     void look();
+    void askAgain();
     void receive(); // what the thread said
     void fill(); // the controls with what was found
     void showState();

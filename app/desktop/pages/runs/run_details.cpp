@@ -156,7 +156,8 @@ QWidget* RunDetails::makeSweep()
     for (const auto& [show, name] : {std::pair(HeatShow::measured, tr("Measured")),
              std::pair(HeatShow::predicted, tr("Predicted")), std::pair(HeatShow::error, tr("Error"))})
         m_sweepShow->addItem(name, static_cast<int>(show));
-    named(m_sweepShow, "sweepShow", tr("Shown"));
+    named(m_sweepShow, "measuredShow", tr("Shown"));
+    m_sweepShow->setMinimumContentsLength(10); // it is measured before it has its font
     connect(m_sweepShow, &QComboBox::currentIndexChanged, this, &RunDetails::redrawSweep);
     auto* bar = rowOf({makeWords("muted", tr("Show")), m_sweepShow, Item::spring()}, 6);
     return holderOf(columnOf({bar, {m_sweepMap, 1}}, 4));

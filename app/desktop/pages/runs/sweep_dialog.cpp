@@ -76,8 +76,9 @@ void SweepDialog::read()
         = read_grid_layouts(m_layouts->toPlainText().toStdString(), tr("layouts").toStdString());
     const Expected<std::vector<int>> gpus = read_grid_gpus(m_gpus->text().toStdString(), tr("GPUs").toStdString());
     m_start->setEnabled(layouts && gpus);
+    changeRole(m_said, layouts && gpus ? QStringLiteral("normal") : QStringLiteral("bad"));
     if (!layouts || !gpus) {
-        m_said->setText(fromUtf8((layouts ? gpus.error() : layouts.error()).line()));
+        m_said->setText(labelText(fromUtf8((layouts ? gpus.error() : layouts.error()).line())));
         return;
     }
     m_setup = {*layouts, *gpus, m_steps->value(), m_skipUnfit->isChecked(), m_again->isChecked()};

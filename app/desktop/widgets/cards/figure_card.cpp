@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/desktop/widgets/cards/figure_card.h"
 
+#include "app/desktop/look/sized_for.h"
 #include "app/desktop/look/zoom.h"
 #include "app/desktop/widgets/text/text_line.h"
 #include "app/models/shared/text.h"
 
+#include <QFontInfo>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+
+#include <algorithm>
 
 namespace fourfold::ui {
 
@@ -18,6 +22,20 @@ constexpr double kStaleCardOpacity = 0.45;
 QColor meterColor(Tone tone, const Theme& theme)
 {
     return tone == Tone::neutral ? theme.accent : theme.toneColor(tone);
+}
+
+// On paper nothing can be asked for what was cut, but it can be looked at closely: a text that is too long is smaller.
+void fitOnPaper(QPainter& painter, const QWidget* card, const QString& text, int width)
+{
+    const QWidget* drawn = card;
+    while (drawn && !drawn->property(kForFile).toBool())
+        drawn = drawn->parentWidget();
+    const int needed = lineWidth(painter.font(), text);
+    if (!drawn || needed <= width)
+        return;
+    QFont font = painter.font();
+    font.setPixelSize(std::max(1, QFontInfo(font).pixelSize() * width / needed));
+    painter.setFont(font);
 }
 } // namespace
 
@@ -90,8 +108,9 @@ void FigureCard::paintEvent(QPaintEvent* event)
 
     painter.setPen(theme.muted);
     painter.setFont(scaledFont(-0.5, QFont::Medium));
-    cut().draw(
-        painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, fromUtf8(m_figure.title));
+    const QString title = fromUtf8(m_figure.title);
+    fitOnPaper(painter, this, title, textWidth);
+    cut().draw(painter, QRect(margin(), px(9), textWidth, px(18)), Qt::AlignVCenter | Qt::AlignLeft, title);
 
     painter.setOpacity(isStale() ? kStaleCardOpacity : 1);
     painter.setPen(theme.text);
@@ -119,8 +138,9 @@ void FigureCard::paintEvent(QPaintEvent* event)
             painter.drawRoundedRect(meter, 2.5, 2.5);
     }
     painter.setPen(theme.muted);
-    painter.setFont(scaledFont(-1));
     const auto note = [&](int top, const QString& text) {
+        painter.setFont(scaledFont(-1));
+        fitOnPaper(painter, this, text, textWidth);
         cut().draw(painter, QRect(margin(), px(top), textWidth + 4, px(16)), Qt::AlignVCenter | Qt::AlignLeft, text);
     };
     note(73, fromUtf8(m_figure.basis));
