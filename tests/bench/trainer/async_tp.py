@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Asynchronous beside plain tensor parallelism: two CPU ranks over a link of 1 Gbit/s (slow_link.py).
 
-    async_tp.py --trainer BUILD/bin/fourfold-trainer [--pairs 5] [--megabits 1000] [--beside]
+    async_tp.py --trainer BUILD/bin/fourfold-trainer [--pairs 5] [--megabits 1000] [--micro-batches 4] [--beside]
 
 Needs root and `tc`; run it in a network namespace of its own (`unshare -n`). Runs both in turn and prints the median
 step of each, and the ratio.

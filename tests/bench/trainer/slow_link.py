@@ -59,11 +59,15 @@ def compare(description, size, mode, names, change, more=()):
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--megabits", type=int, default=1000)
+    parser.add_argument("--micro-batches", type=int, help="of a step and replica (default: as the model's size has it)")
     for name, text in more:
         parser.add_argument(name, action="store_true", help=text)
     arguments = parser.parse_args()
     speed.RANKS = 2
     speed.SIZE.update(size)
+    if arguments.micro_batches:
+        replicas = speed.RANKS if mode == "dp" else 1
+        speed.SIZE["global_batch"] = arguments.micro_batches * speed.SIZE["micro_batch"] * replicas
     load, times = os.getloadavg()[0], {False: [], True: []}
     keeper = link(arguments.megabits)
     try:
