@@ -26,6 +26,30 @@ bool is_own(std::string_view head)
     return head.find("\"step_time_s\"") != std::string_view::npos;
 }
 
+// Whether the first object of a text of which this is the beginning has the key, itself and not in what it holds.
+bool first_object_has(std::string_view head, std::string_view key)
+{
+    int depth = 0;
+    for (std::size_t at = 0; at < head.size(); ++at) {
+        if (head[at] == '"') {
+            const std::size_t begin = at + 1;
+            for (++at; at < head.size() && head[at] != '"'; ++at)
+                at += head[at] == '\\' ? 1 : 0;
+            if (depth == 1 && at < head.size() && head.substr(begin, at - begin) == key) {
+                const std::size_t behind = head.find_first_not_of(" \t\r\n", at + 1);
+                if (behind != std::string_view::npos && head[behind] == ':')
+                    return true;
+            }
+        } else if (head[at] == '{' || head[at] == '[') {
+            ++depth;
+        } else if (head[at] == '}' || head[at] == ']') {
+            if (--depth <= 0)
+                return false;
+        }
+    }
+    return false;
+}
+
 } // namespace
 
 Expected<StepTrace> read_step_trace(const std::filesystem::path& file)
@@ -51,11 +75,9 @@ bool looks_like_trace(const std::filesystem::path& file)
     const auto in = PackedStream::open(file);
     if (!in)
         return false;
-    std::string head = beginning(**in, kHead);
-    if (head.find("\"traceEvents\"") == std::string::npos)
-        return false;
-    std::erase_if(head, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
-    return !head.starts_with(R"({"event":)"); // a run's events, of which one is a trace
+    // Of a run's events, each an object of its own, one is a trace, and never the first.
+    const std::string head = beginning(**in, kHead);
+    return first_object_has(head, "traceEvents") && !first_object_has(head, "event");
 }
 
 Table parts_table(const std::vector<PartDifference>& parts)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Item models hold to Qt's rules; view state does what its header says.
+#include "app/models/compare/compare_model.h"
 #include "app/models/history/facts_model.h"
 #include "app/models/history/history_model.h"
 #include "app/models/plan/plan_document.h"
@@ -52,6 +53,30 @@ RunSummary run(const char* id, const char* name, std::optional<double> measured,
 class ModelsTest : public QObject {
     Q_OBJECT
 private slots:
+    // An open plan is not compared while it is predicted anew: the others move up, and back.
+    void aReferenceIsAnEntryAndNoPlace()
+    {
+        CompareModel model;
+        const auto show = [&](const QStringList& ids) {
+            std::vector<CompareEntry> entries;
+            for (const QString& id : ids)
+                entries.push_back({.id = id, .name = id});
+            model.show(std::move(entries));
+        };
+        const QString a = QStringLiteral("a"), b = QStringLiteral("b"), c = QStringLiteral("c");
+        show({a, b, c});
+        model.setReference(1);
+        show({b, c});
+        QCOMPARE(model.reference(), 0);
+        show({a, c});
+        QCOMPARE(model.reference(), 0);
+        show({c, a, b});
+        QCOMPARE(model.reference(), 2);
+        model.setReference(0);
+        show({a, c});
+        QCOMPARE(model.reference(), 0);
+    }
+
     void textHasUnitsAndGrouping()
     {
         QCOMPARE(grouped(12345.6, 1), QStringLiteral("12,345.6"));

@@ -26,14 +26,22 @@ void CompareModel::show(std::vector<CompareEntry> entries)
 {
     beginResetModel();
     m_entries = std::move(entries);
-    m_reference = std::clamp(m_reference, 0, std::max(0, static_cast<int>(m_entries.size()) - 1));
+    // Wherever it stands now: a plan that is being predicted anew is not there for a moment, and others move up.
+    const auto found = std::ranges::find(m_entries, m_referenceId, &CompareEntry::id);
+    m_reference = m_referenceId.isEmpty() || found == m_entries.end() ? 0 : static_cast<int>(found - m_entries.begin());
     arrange();
     endResetModel();
 }
 
 void CompareModel::setReference(int entry)
 {
-    if (entry < 0 || entry >= static_cast<int>(m_entries.size()) || entry == m_reference)
+    if (entry == 0)
+        m_referenceId.clear();
+    if (entry < 0 || entry >= static_cast<int>(m_entries.size()))
+        return;
+    if (entry > 0)
+        m_referenceId = m_entries[static_cast<std::size_t>(entry)].id;
+    if (entry == m_reference)
         return;
     m_reference = entry;
     emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));

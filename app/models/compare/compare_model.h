@@ -25,7 +25,8 @@ public:
 
     void show(std::vector<CompareEntry> entries);
     [[nodiscard]] const std::vector<CompareEntry>& entries() const { return m_entries; }
-    // The column that others are compared with, an index into entries().
+    // The column that others are compared with, an index into entries(). The entry stays the reference wherever it
+    // stands later; where it is not shown for a moment the first one is. 0: whichever is the first.
     void setReference(int entry);
     [[nodiscard]] int reference() const { return m_reference; }
     void setDifferencesOnly(bool on);
@@ -76,6 +77,7 @@ private:
     std::vector<CompareEntry> m_entries;
     std::vector<Row> m_rows;
     int m_reference = 0;
+    QString m_referenceId; // empty: whichever is the first
     bool m_differencesOnly = false;
 };
 

@@ -218,6 +218,16 @@ TEST_F(Kineto, TracesOfStagesAreToldFromThoseOfKernels)
     event["event"] = "trace";
     std::ofstream(file) << "{\"event\": \"start\"}\n" << event.dump() << '\n';
     EXPECT_FALSE(looks_like_trace(file)) << "events of a run, of which one is a trace";
+    // As `fourfold run --json` prints them: what an object has first is nowhere promised.
+    for (const char* first :
+        {R"({"time": 1, "event": "start"})", R"({"run": "a \"} {[", "of": [{"traceEvents": 1}]})"}) {
+        std::ofstream(file) << first << '\n' << event.dump() << '\n';
+        EXPECT_FALSE(looks_like_trace(file)) << first;
+    }
+    std::ofstream(file) << event.dump();
+    EXPECT_FALSE(looks_like_trace(file)) << "that event alone";
+    std::ofstream(file) << R"({"name": "\\\"}", "held": {"event": 1}, "traceEvents" : []})";
+    EXPECT_TRUE(looks_like_trace(file));
     std::ofstream(file) << "{\"model\": 1}";
     EXPECT_FALSE(looks_like_trace(file));
     EXPECT_FALSE(read_step_trace(file));
