@@ -306,7 +306,7 @@ Number freed_by_parts(const ResolvedPlan& plan, const RankShape& rank, bool rout
 template <typename Number>
 Number freed_selectively(const ResolvedPlan& plan, const RankShape& rank, bool moe, const Number& layer)
 {
-    if (!parts_of_stack(plan) || is_our_trainer(rank.constants))
+    if (!parts_of_stack(plan, rank.constants))
         return freed_by_parts<Number>(plan, rank, moe, layer);
     Number freed = layer * (1 - constant_input<Number>(rank, Constant::selective_memory_share));
     if (has_score_matrix(plan.training))
@@ -354,7 +354,7 @@ void add_layers(std::vector<AllocationOf<Number>>& list, const ResolvedPlan& pla
             "one layer's activations, rebuilt from its input");
     } else if (training.recompute == Recompute::selective) {
         Number freed = 0.0;
-        if (parts_of_stack(plan) && !is_our_trainer(rank.constants)) {
+        if (parts_of_stack(plan, rank.constants)) {
             freed = freed_selectively<Number>(plan, rank, false, layer);
         } else {
             const auto of = [&](int count, bool moe) -> Number {

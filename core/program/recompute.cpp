@@ -51,8 +51,10 @@ bool in_pieces(const ResolvedPlan& plan)
     return plan.training.async_tp && plan.training.sequence_parallel && plan.layout.tp > 1;
 }
 
-bool parts_of_stack(const ResolvedPlan& plan)
+bool parts_of_stack(const ResolvedPlan& plan, const Constants& constants)
 {
+    if (is_our_trainer(constants)) // its parts are counted one by one
+        return false;
     static const WordSet<RecomputePart> kUsual = Training{}.recompute_parts;
     const Json& written = plan.stack.training_defaults;
     const auto own = written.is_object() ? written.find("recompute_parts") : written.end();
@@ -71,7 +73,7 @@ RecomputeShare recompute_share(
     const double part = std::min(recompute_layers, layers) / layers;
     if (plan.training.recompute == Recompute::full)
         return {part, part, part, part, false, part, part, part, part, part, part, part, 0, part};
-    if (!parts_of_stack(plan) || is_our_trainer(constants))
+    if (!parts_of_stack(plan, constants))
         return share_of_parts(plan, moe, part);
     const double products = part * constants[Constant::selective_gemm_share];
     const double elementwise = part * constants[Constant::selective_elementwise_share];

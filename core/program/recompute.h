@@ -40,8 +40,9 @@ private:
 // Does the trainer cut the collectives of tensor parallelism into pieces beside its products?
 bool in_pieces(const ResolvedPlan& plan);
 
-// Do the constants of the plan's stack describe the parts that selective recomputation repeats?
-bool parts_of_stack(const ResolvedPlan& plan);
+// Do the constants of the stack describe the parts that selective recomputation repeats? Those of the bundled trainer
+// are counted one by one.
+bool parts_of_stack(const ResolvedPlan& plan, const Constants& constants);
 
 // Elements of a token that `operations` keeps of a layer on this rank: its input, the attention's output and every
 // second product's.

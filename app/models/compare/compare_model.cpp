@@ -35,12 +35,9 @@ void CompareModel::show(std::vector<CompareEntry> entries)
 
 void CompareModel::setReference(int entry)
 {
-    if (entry == 0)
-        m_referenceId.clear();
-    if (entry < 0 || entry >= static_cast<int>(m_entries.size()))
+    if (entry < 0 || (entry > 0 && entry >= static_cast<int>(m_entries.size())))
         return;
-    if (entry > 0)
-        m_referenceId = m_entries[static_cast<std::size_t>(entry)].id;
+    m_referenceId = entry == 0 ? QString() : m_entries[static_cast<std::size_t>(entry)].id;
     if (entry == m_reference)
         return;
     m_reference = entry;

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/dataset/token_layout.h"
+#include "core/plan/fields.h"
 #include "core/plan/named_file.h"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace fourfold::view {
 namespace {
 std::string name_of(const Json& file)
 {
-    const auto path = file.is_object() ? file.find("path") : file.end();
-    return file.is_object() && path != file.end() && path->is_string() ? path->get<std::string>() : "";
+    const Json& path = value_at(file, "path");
+    return path.is_string() ? path.get<std::string>() : "";
 }
 
 // In one line a comma ends a name, and blanks at its ends are not seen.

@@ -265,6 +265,8 @@ void RunForm::chooseData()
     if (files.isEmpty())
         return;
     Json list = value_at(plan.document, kData);
+    if (!list.is_array()) // not written, or not as it should be
+        list = Json::array();
     for (const QString& file : files)
         list.push_back({{"path", view::data_name(plan, file.toStdString())}});
     if (const QString problem = takeData(fromUtf8(list.dump())); !problem.isEmpty())
